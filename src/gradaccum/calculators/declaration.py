@@ -1,0 +1,114 @@
+"""What a calculator declares: its fields, its outputs, and the functions that check and answer.
+
+The form, the command-line help, the reference page and the validation are all made from these declarations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from gradaccum.units import System
+
+FieldKind = Literal["count", "size", "number", "choice", "flag", "counts", "numbers"]
+OutputKind = Literal["count", "size", "number", "duration", "money", "table"]
+
+
+class Values(dict[str, Any]):
+    """Inputs as understood: counts and sizes are int, numbers Fraction, tables lists of lists.
+
+    Defaults are filled in; a field with neither value nor default is absent. ``given`` names what the request itself held,
+    ``units`` the unit each size was written in.
+    """
+
+    def __init__(self, values: Mapping[str, Any], given: Iterable[str] = (), units: Mapping[str, str] | None = None) -> None:
+        super().__init__(values)
+        self.given = frozenset(given)
+        self.units = dict(units or {})
+
+
+@dataclass(frozen=True)
+class Field:
+    """One input. ``example`` is what a form starts with, ``default`` what a request without the field means.
+
+    ``zero`` lets a number be 0, ``fraction`` bounds it to at most 1; ``budget`` rounds part of a byte down.
+    ``counts`` and ``numbers`` are tables: one row per replica, one cell per micro-batch.
+    """
+
+    name: str
+    kind: FieldKind
+    symbol: str | None = None
+    required: bool = False
+    default: Any = None
+    example: str = ""
+    choices: tuple[str, ...] = ()
+    group: Literal["main", "more"] = "main"
+    zero: bool = False
+    fraction: bool = False
+    budget: bool = False
+
+
+@dataclass(frozen=True)
+class Output:
+    """One result. A ``primary`` output stands large above the others."""
+
+    name: str
+    kind: OutputKind
+    symbol: str | None = None
+    primary: bool = False
+
+
+@dataclass(frozen=True)
+class Step:
+    """A line of the worked example: TeX with the reader's numbers, and the message ``step.<key>`` with its values."""
+
+    tex: str
+    key: str
+    values: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Note:
+    """A warning that does not stop the answer: the message ``note.<code>`` with its values."""
+
+    code: str
+    values: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Check:
+    """A rule between fields; it runs when none of ``fields`` is at fault already, and raises ``InputError``."""
+
+    fields: tuple[str, ...]
+    rule: Callable[[Values], None]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a calculator found: outputs (int, Fraction, Decimal, lists of them), the worked example, the warnings.
+
+    ``derived`` are inputs the request left open and the calculator worked out; ``system`` is the reader's family of units.
+    """
+
+    outputs: dict[str, Any]
+    steps: list[Step] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
+    derived: dict[str, Any] = field(default_factory=dict)
+    system: System = "decimal"
+
+
+@dataclass(frozen=True)
+class Calculator:
+    """A declared calculator; ``name`` is also its command and the stem of its messages."""
+
+    name: str
+    fields: tuple[Field, ...]
+    outputs: tuple[Output, ...]
+    answer: Callable[[Values], Answer]
+    checks: tuple[Check, ...] = ()
+    pictures: tuple[str, ...] = ()
+
+    def field(self, name: str) -> Field:
+        """The field of that name."""
+        return next(f for f in self.fields if f.name == name)

@@ -1,0 +1,181 @@
+"""The shell's face: ``gradaccum run`` for JSON, and a friendly command per calculator."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import sys
+import unicodedata
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from gradaccum import __version__, api, messages
+from gradaccum.calculators import CALCULATORS, Calculator, Field
+from gradaccum.view import choice_text, option
+
+REFUSED = 2
+OPTIONS = {"language": "--lang"}
+COMMANDS = {name.replace("_", "-"): calculator for name, calculator in CALCULATORS.items()}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit status: 0 answered, 2 refused."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    language = _language_of(words)
+    _use_utf8()
+    if words and not words[0].startswith("-") and words[0] not in {"run", *COMMANDS}:
+        response = api.answer({"calculator": words[0], "language": language})
+        return _refuse((f"{e['message']} {e['hint']}" for e in response["errors"]), language)
+    parser = build_parser(language)
+    options, rest = parser.parse_known_args(words)
+    if options.command == "run":
+        unknown = [messages.text("error.unknown_field", language, value=word) for word in rest]
+        return _refuse(unknown, language) if unknown else _run(_request(options.request))
+    if options.command:
+        return _calculate(COMMANDS[options.command], options, rest, language)
+    parser.print_help()
+    return 0 if not rest else REFUSED
+
+
+def help_text(command: str, language: str) -> str:
+    """What ``gradaccum COMMAND --help`` prints, for the reference page."""
+    return build_parser(language, only=command).format_help()
+
+
+def build_parser(language: str, only: str | None = None) -> argparse.ArgumentParser:
+    """The parser with its help in that language, made from the calculators' declarations; or that of one command alone."""
+
+    def words(key: str) -> str:
+        return messages.text(f"cli.{key}", language)
+
+    class Help(argparse.HelpFormatter):
+        def __init__(self, prog: str) -> None:
+            # A fixed width: the help is printed on a page too, and must not depend on the terminal that built it.
+            super().__init__(prog, max_help_position=30, width=100)
+
+        def add_usage(self, usage: Any, actions: Any, groups: Any, prefix: str | None = None) -> None:
+            super().add_usage(usage, actions, groups, f"{words('usage')}: " if prefix is None else prefix)
+
+        def _format_args(self, action: argparse.Action, default_metavar: str) -> str:
+            # Options take any number of words, but only so that a blank in a value needs no quotes.
+            plain = isinstance(action.metavar, str) and action.nargs == "*"
+            return str(action.metavar) if plain else super()._format_args(action, default_metavar)
+
+    class Parser(argparse.ArgumentParser):
+        def __init__(self, **settings: Any) -> None:
+            # An abbreviation that means one option today may mean two tomorrow.
+            super().__init__(**settings, add_help=False, allow_abbrev=False, formatter_class=Help)
+            self._optionals.title = words("options")
+            self._positionals.title = words("positional")
+            self.add_argument("-h", "--help", action="help", help=words("help"))
+
+    if only:
+        return _describe(Parser(prog=f"gradaccum {only}"), COMMANDS[only], language)
+    parser = Parser(prog="gradaccum", description=words("description"))
+    parser.add_argument("--version", action="version", version=f"gradaccum {__version__}", help=words("version"))
+    commands = parser.add_subparsers(dest="command", title=words("commands"), metavar="COMMAND", parser_class=Parser)
+    run = commands.add_parser("run", help=words("run"), description=words("run"))
+    run.add_argument("request", nargs="?", default="-", help=words("request"))
+    for command, calculator in COMMANDS.items():
+        summary = messages.text(f"calculator.{calculator.name}.summary", language)
+        _describe(commands.add_parser(command, help=summary), calculator, language)
+    return parser
+
+
+def _describe(parser: argparse.ArgumentParser, calculator: Calculator, language: str) -> argparse.ArgumentParser:
+    """Give a command its description and an option for each declared field."""
+    parser.description = messages.text(f"calculator.{calculator.name}.summary", language)
+    for field in calculator.fields:
+        # Neither type nor choices here: every value goes to the core as text, which refuses it in the reader's language.
+        settings: dict[str, Any] = {"dest": f"field_{field.name}", "help": _help(field, language)}
+        if field.kind == "flag":
+            parser.add_argument(option(field.name), action="store_true", **settings)
+        else:
+            # Any number of words: an unquoted "0.5 GB" is two, and none at all is refused below, not by argparse.
+            parser.add_argument(option(field.name), metavar=field.kind.upper(), nargs="*", **settings)
+    parser.add_argument("--json", action="store_true", help=messages.text("cli.json", language), dest="as_json")
+    languages = " ".join(messages.LANGUAGES)
+    parser.add_argument("--lang", default="en", metavar="LANG", help=messages.text("cli.lang", language, languages=languages))
+    return parser
+
+
+def _help(field: Field, language: str) -> str:
+    parts = [messages.text(f"field.{field.name}.help", language)]
+    parts += [f"[{'; '.join(choice_text(choice, language) for choice in field.choices)}]"] if field.choices else []
+    if field.required:
+        parts.append(f"({messages.text('cli.required', language)})")
+    elif field.default not in (None, False):
+        parts.append(f"({messages.text('cli.default', language, value=field.default)})")
+    return " ".join(parts).replace("%", "%%")
+
+
+def _request(argument: str) -> str:
+    # Bytes that are no UTF-8 are the request's fault, to be refused like any other, not a crash of the reader.
+    return sys.stdin.buffer.read().decode("utf-8", "replace") if argument == "-" else argument
+
+
+def _run(request: str) -> int:
+    response = api.run(request)
+    print(response)
+    return 0 if json.loads(response)["ok"] else REFUSED
+
+
+def _calculate(calculator: Calculator, options: argparse.Namespace, rest: Sequence[str], language: str) -> int:
+    inputs: dict[str, Any] = {}
+    for field in calculator.fields:
+        words = getattr(options, f"field_{field.name}")
+        if words == []:
+            return _refuse([messages.text("cli.expects_value", language, option=option(field.name))], language)
+        if words:
+            inputs[field.name] = words if field.kind == "flag" else " ".join(words)
+    # An option that does not exist is a field that does not exist, so the core answers with the nearest name.
+    inputs |= {word.lstrip("-").partition("=")[0].replace("-", "_"): "" for word in rest if word.startswith("-")}
+    request = {"calculator": calculator.name, "inputs": inputs, "language": options.lang, "view": not options.as_json}
+    if options.as_json:
+        return _run(json.dumps(request))
+    response = json.loads(api.run(json.dumps(request)))
+    if not response["ok"]:
+        lines = (f"{OPTIONS.get(e['field'], option(e['field']))}: {e['message']} {e['hint']}" for e in response["errors"])
+        return _refuse(lines, language)
+    _print_answer(response)
+    return 0
+
+
+def _print_answer(response: dict[str, Any]) -> None:
+    outputs = response["view"]["outputs"]
+    width = max(_columns(output["label"]) for output in outputs)
+    for output in outputs:
+        figure = output["text"].replace("\n", "\n" + " " * (width + 2))
+        detail = f"   ({output['detail']})" if output["detail"] else ""
+        print(output["label"] + " " * (width + 2 - _columns(output["label"])) + figure + detail)
+    for note in response["notes"]:
+        print(f"\n* {note['message']}")
+
+
+def _refuse(lines: Iterable[str], language: str) -> int:
+    print(messages.text("cli.refused", language), file=sys.stderr)
+    for line in lines:
+        print(f"  {line}".rstrip(), file=sys.stderr)
+    return REFUSED
+
+
+def _columns(text: str) -> int:
+    """Columns a terminal gives a text: Arabic vowel marks stand on the letter before them."""
+    return sum(not unicodedata.combining(letter) for letter in text)
+
+
+def _language_of(words: Sequence[str]) -> str:
+    """The language asked for, found before parsing because the help itself is in that language."""
+    for word, following in zip(words, [*words[1:], ""], strict=False):
+        name, _, value = word.partition("=")
+        if name == "--lang" and (value or following) in messages.LANGUAGES:
+            return value or following
+    return "en"
+
+
+def _use_utf8() -> None:
+    # A terminal in the C locale would raise on the first Arabic letter.
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="replace")

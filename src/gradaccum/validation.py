@@ -1,0 +1,151 @@
+"""From the inputs of a request to values a calculator can use, or to every fault they have."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from gradaccum import jsontext, units
+from gradaccum.calculators.declaration import Calculator, Field, Values
+from gradaccum.errors import InputError
+
+_ROW_BREAK = re.compile(r"[\n;؛]+")
+_CELL_BREAK = re.compile(r"[\s|]+")
+MOST_CELLS = 100_000
+"""Most cells of a table; a window of more micro-batches than that is not entered by hand."""
+
+
+def nearest_name(name: str, known: Iterable[str]) -> str | None:
+    """The known name that a misspelt one most likely means, or None when nothing is near.
+
+    >>> nearest_name("micro_bach", ["micro_batch", "replicas"])
+    'micro_batch'
+    """
+    # A long text cannot be a misspelt name, and comparing one is slow.
+    folded = {k.casefold(): k for k in known}
+    matches = difflib.get_close_matches(name[:100].casefold(), folded, n=1, cutoff=0.6)
+    return folded[matches[0]] if matches else None
+
+
+def understand(calculator: Calculator, inputs: Mapping[str, Any]) -> tuple[Values, list[InputError]]:
+    """The values of a request and all its faults together: unknown, missing and wrong fields, and broken rules between fields.
+
+    A rule between fields is tried only when none of its own fields is at fault, so that no fault is reported twice.
+    """
+    names = [field.name for field in calculator.fields]
+    errors = [unknown_name("unknown_field", name, names) for name in inputs if name not in names]
+    values: dict[str, Any] = {}
+    typed_units: dict[str, str] = {}
+    given = []
+    for field in calculator.fields:
+        entered = inputs.get(field.name)
+        if _is_blank(entered):
+            if field.required:
+                errors.append(InputError(field.name, "missing", "field"))
+            elif field.default is not None:
+                values[field.name] = field.default
+            continue
+        given.append(field.name)
+        try:
+            values[field.name] = read_field(field, entered)
+        except InputError as error:
+            errors.append(error)
+        if field.kind == "size":
+            typed_units[field.name] = units.typed_unit(entered)
+    understood = Values(values, given, typed_units)
+    return understood, errors + _broken_rules(calculator, understood, {error.field for error in errors})
+
+
+def _broken_rules(calculator: Calculator, values: Values, at_fault: set[str]) -> list[InputError]:
+    errors: list[InputError] = []
+    for check in calculator.checks:
+        if at_fault.isdisjoint(check.fields):
+            try:
+                check.rule(values)
+            except InputError as error:
+                errors.append(error)
+            except ExceptionGroup as group:
+                errors += [error for error in group.exceptions if isinstance(error, InputError)]
+            at_fault |= {error.field for error in errors}
+    return errors
+
+
+def unknown_name(code: str, name: str, known: Iterable[str], field: str | None = None) -> InputError:
+    """The error for a name nobody knows, with the nearest known name when there is one."""
+    known = list(known)
+    near = nearest_name(name, known)
+    rule = "did_you_mean" if near else "known_names"
+    return InputError(field or name, code, rule, value=name, nearest_name=near, known=", ".join(known))
+
+
+def read_field(field: Field, entered: object) -> Any:
+    """One entered value as its field's kind. Errors: ``InputError`` at the field."""
+    match field.kind:
+        case "count":
+            return units.read_count(entered, field.name)
+        case "size":
+            return units.read_size(entered, field.name, rounding="down" if field.budget else "up")
+        case "number":
+            number = units.read_number(entered, field.name, allow_zero=field.zero)
+            if field.fraction and number > 1:
+                raise InputError(field.name, "too_large", "fraction", value=entered)
+            return number
+        case "flag":
+            return _read_flag(field, entered)
+        case "choice":
+            return _read_choice(field, entered)
+        case _:
+            return _read_table(field, entered)
+
+
+def _is_blank(entered: object) -> bool:
+    return entered is None or (isinstance(entered, str) and not units.plain_text(entered))
+
+
+def _read_flag(field: Field, entered: object) -> bool:
+    if isinstance(entered, bool):
+        return entered
+    if isinstance(entered, str) and units.plain_text(entered).casefold() in ("true", "false"):
+        return units.plain_text(entered).casefold() == "true"
+    raise InputError(field.name, "wrong_type", "flag", value=entered)
+
+
+def _read_choice(field: Field, entered: object) -> str:
+    if not isinstance(entered, str):
+        raise InputError(field.name, "wrong_type", "choice", value=entered, known=", ".join(field.choices))
+    wanted = units.plain_text(entered).casefold()
+    for choice in field.choices:
+        if choice.casefold() == wanted:
+            return choice
+    raise unknown_name("unknown_value", entered, field.choices, field.name)
+
+
+def _read_table(field: Field, entered: object) -> list[list[Any]]:
+    """A list of rows, or text: a line (or ``;``) ends a row, blanks part the cells, ``-`` is an empty cell."""
+    rows = _rows_of_text(entered) if isinstance(entered, str) else entered
+    if not isinstance(rows, list) or not rows or not all(isinstance(row, list) and row for row in rows):
+        raise InputError(field.name, "wrong_type", "table", value=entered)
+    if sum(map(len, rows)) > MOST_CELLS:
+        raise InputError(field.name, "too_large", "table", value=entered)
+    return [[_read_cell(field, cell) for cell in row] for row in rows]
+
+
+def _read_cell(field: Field, cell: object) -> Any:
+    if field.kind == "counts":
+        return units.read_count(cell, field.name, minimum=0 if field.zero else 1)
+    if cell is None or cell == "-":
+        return None
+    return units.read_number(cell, field.name, signed=True)
+
+
+def _rows_of_text(text: str) -> object:
+    if text.lstrip().startswith("["):
+        try:
+            return jsontext.loads(text)
+        except jsontext.MalformedError:
+            return None
+    # A comma with a blank behind it parts cells; without one it may stand between thousands.
+    lines = [re.sub(r"[,،](?=\s|$)", " ", line) for line in _ROW_BREAK.split(text)]
+    return [[cell for cell in _CELL_BREAK.split(line) if cell] for line in lines if line.strip()]

@@ -1,0 +1,210 @@
+"""An answer as a person sees it: figures with units, the result as text, the command that gives it, data to draw."""
+
+from __future__ import annotations
+
+import shlex
+from fractions import Fraction
+from typing import Any
+
+from gradaccum import figures, units, window
+from gradaccum.calculators.declaration import Answer, Calculator, Field, Output, Values
+from gradaccum.catalogue import gpu_memory
+from gradaccum.messages import has, text
+
+
+def view(calculator: Calculator, values: Values, answer: Answer, language: str, entered: dict[str, Any]) -> dict[str, Any]:
+    """Everything a face shows beside the bare answer; see the request contract for its shape."""
+    outputs = [_output(output, answer, language) for output in calculator.outputs if output.name in answer.outputs]
+    return {
+        "outputs": outputs,
+        "inputs": {f.name: field_text(f, values | answer.derived, values) for f in calculator.fields if f.name in values},
+        "text": as_text(calculator, outputs, answer, language),
+        "command": command(calculator, entered),
+        "pictures": _pictures(calculator, values, answer, language),
+    }
+
+
+def steps(answer: Answer, language: str) -> list[dict[str, str]]:
+    """The worked example: a formula with the reader's numbers, and what it says."""
+    return [{"tex": step.tex, "text": text(f"step.{step.key}", language, **step.values)} for step in answer.steps]
+
+
+def notes(answer: Answer, language: str) -> list[dict[str, str]]:
+    """The warnings, in words."""
+    return [{"code": note.code, "message": text(f"note.{note.code}", language, **note.values)} for note in answer.notes]
+
+
+def choice_text(choice: str, language: str) -> str:
+    """A choice in words; the name of a device and the like stands for itself."""
+    key = f"choice.{choice}"
+    return text(key, language) if has(key, language) else choice
+
+
+def _output(output: Output, answer: Answer, language: str) -> dict[str, Any]:
+    value = answer.outputs[output.name]
+    return {
+        "name": output.name,
+        "label": text(f"output.{output.name}.label", language),
+        "symbol": output.symbol,
+        "text": _figure(output.kind, value, answer),
+        "detail": _detail(output.kind, value, answer, language),
+        "primary": output.primary,
+    }
+
+
+def _figure(kind: str, value: Any, answer: Answer) -> str:
+    match kind:
+        case "count":
+            return figures.format_count(value)
+        case "size":
+            return figures.format_size(value, answer.system)
+        case "duration":
+            return figures.format_duration(value)
+        case "money":
+            return f"{figures.format_decimal(value)}"
+        case "table":
+            return "\n".join("  ".join(_cell(cell, 4) for cell in row) for row in value)
+        case _:
+            return figures.format_number(value)
+
+
+def _detail(kind: str, value: Any, answer: Answer, language: str) -> str:
+    """The same figure in another way: exact bytes and the other family of units, or exact seconds."""
+    if kind == "size":
+        other = figures.format_size(value, "decimal" if answer.system == "binary" else "binary")
+        return text("detail.size", language, bytes=figures.format_count(value), other=other)
+    if kind == "duration" and value >= 60:
+        return text("detail.duration", language, seconds=figures.format_number(value, 9))
+    return ""
+
+
+def field_text(field: Field, shown: dict[str, Any], values: Values) -> str:
+    """A value as understood, in the form a reader could have typed it."""
+    value = shown[field.name]
+    match field.kind:
+        case "count":
+            return figures.format_count(value)
+        case "size":
+            return figures.format_exact_size(value, values.units[field.name])
+        case "number":
+            return figures.format_number(value)
+        case "flag":
+            return "true" if value else "false"
+        case "counts" | "numbers":
+            return "; ".join(" ".join(_cell(cell, 15) for cell in row) for row in value)
+        case _:
+            return str(value)
+
+
+def _cell(cell: Any, digits: int) -> str:
+    return "-" if cell is None else figures.format_number(cell, digits)
+
+
+def as_text(calculator: Calculator, outputs: list[dict[str, Any]], answer: Answer, language: str) -> str:
+    """The result in lines of plain text: a title, a line an output, the notes."""
+    lines = [text(f"calculator.{calculator.name}.title", language)]
+    for output in outputs:
+        figure = output["text"].replace("\n", "; ")
+        lines.append(f"{output['label']}: {figure}" + (f" ({output['detail']})" if output["detail"] else ""))
+    lines += [note["message"] for note in notes(answer, language)]
+    return "\n".join(lines)
+
+
+def command(calculator: Calculator, entered: dict[str, Any]) -> str:
+    """The shell command that gives this answer, with the inputs as they were entered."""
+    words = ["gradaccum", calculator.name.replace("_", "-")]
+    for field in calculator.fields:
+        value = entered.get(field.name)
+        if field.name not in entered or value is None or value == "":
+            continue
+        if field.kind == "flag":
+            words += [option(field.name)] if value in (True, "true") else []
+        else:
+            words += [option(field.name), _typed(field, value)]
+    return shlex.join(words)
+
+
+def option(name: str) -> str:
+    """The command-line option of a field: ``micro_batch`` is ``--micro-batch``."""
+    return "--" + name.replace("_", "-")
+
+
+def _typed(field: Field, value: Any) -> str:
+    """A value of a request as text: there a bare number is bytes, and text without a unit is refused."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        return "; ".join(" ".join("-" if cell is None else str(cell) for cell in row) for row in value)
+    if field.kind == "number":
+        return str(value)
+    return f"{int(value)} B" if field.kind == "size" else str(int(value))
+
+
+def _pictures(calculator: Calculator, values: Values, answer: Answer, language: str) -> dict[str, Any]:
+    if "activation_memory" not in answer.outputs or not calculator.pictures:
+        return {}
+    drawn = {"capacity": _capacity, "window": _window}
+    return {name: drawn[name](values, answer, language) for name in calculator.pictures}
+
+
+def _scaled(size: int, unit: str) -> float:
+    return float(Fraction(size, units.UNITS[unit]))
+
+
+def _capacity(values: Values, answer: Answer, language: str) -> dict[str, Any]:
+    """Activations of the whole batch at once beside those of one micro-batch, against a device's memory."""
+    whole, micro = answer.outputs["whole_batch_activation_memory"], answer.outputs["activation_memory"]
+    unit = figures.size_in_unit(whole, answer.system)[1]
+    shown = {"whole": figures.format_size(whole, answer.system), "micro": figures.format_size(micro, answer.system)}
+    limit = None
+    if "gpu" in values:
+        size = gpu_memory(values["gpu"])
+        limit = {"label": values["gpu"], "value": _scaled(size, unit), "text": figures.format_size(size, "binary")}
+    return {
+        "unit": unit,
+        "title": text("picture.capacity.title", language),
+        "summary": text("picture.capacity.summary", language, **shown)
+        + (" " + text("picture.capacity.limit", language, gpu=limit["label"], capacity=limit["text"]) if limit else ""),
+        "axis": text("picture.axis.activations", language, unit=unit),
+        "bars": [
+            {"id": name, "label": text(f"picture.capacity.{name}", language), "value": _scaled(size, unit), "text": shown[name]}
+            for name, size in (("whole", whole), ("micro", micro))
+        ],
+        "limit": limit,
+    }
+
+
+def _window(values: Values, answer: Answer, language: str) -> dict[str, Any]:
+    """The saw-tooth of one accumulation window."""
+    steps_, memory = values["accumulation_steps"], answer.outputs["activation_memory"]
+    unit = figures.size_in_unit(memory, answer.system)[1]
+    peak = figures.format_size(memory, answer.system)
+    segments = [
+        {
+            "phase": s.phase,
+            "micro_batch": s.micro_batch,
+            "from": s.start,
+            "to": s.end,
+            "activations": [_scaled(a, unit) for a in s.activations],
+            "gradients": list(s.gradients),
+            "weights": s.weights,
+            "label": text(
+                f"phase.{s.phase}",
+                language,
+                micro_batch=figures.format_count(s.micro_batch),
+                accumulation_steps=figures.format_count(steps_),
+            ),
+            "line": "backward" if s.phase == "skipped" else s.phase,
+        }
+        for s in window.segments(steps_, memory)
+    ]
+    return {
+        "unit": unit,
+        "title": text("picture.window.title", language),
+        "summary": text("picture.window.summary", language, peak=peak, accumulation_steps=figures.format_count(steps_)),
+        "axis": text("picture.axis.activations", language, unit=unit),
+        "time_axis": text("picture.axis.time", language),
+        "peak": {"value": _scaled(memory, unit), "text": peak, "label": text("picture.window.peak", language)},
+        "lanes": {lane: text(f"picture.lane.{lane}", language) for lane in ("gradients", "weights")},
+        "segments": segments,
+    }
