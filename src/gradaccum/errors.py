@@ -10,7 +10,8 @@ class InputError(ValueError):
 
     ``code`` is the stable name of the fault; ``rule`` picks its wording among the messages ``error.<code>.<rule>`` and
     ``hint.<rule>``; ``details`` fill their placeholders: ``value`` is what was entered, ``found`` and ``nearest`` also travel
-    to the caller as they are. The error carries no sentence of its own: the words belong to ``messages``, in the reader's language.
+    to the caller as they are. The error carries no sentence of its own: the words belong to ``messages``, in the reader's
+    language.
 
     >>> str(InputError("micro_batch", "not_positive", "count", value=0))
     'micro_batch: not_positive (count): 0'
