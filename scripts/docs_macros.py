@@ -1,0 +1,68 @@
+"""The macros of the pages: every number on a page comes through one of them.
+
+``mkdocs.yml`` sets the delimiters: ``[= size("0.5 GB") =]``. A macro that cannot answer raises, and the build stops.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+# The macros plugin loads this file by its path, so its neighbours are not importable by themselves.
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from gradaccum import figures, units
+from gradaccum.messages import LANGUAGES, catalogue
+from page_parts import answers, calculator, pictures, reference
+from page_parts.markup import left_to_right
+
+
+def define_env(env: Any) -> None:
+    """Register the macros for the language of the site that is being built."""
+    language: str = env.conf["theme"]["language"]
+    if language not in LANGUAGES:
+        raise answers.PageError(f"the package speaks {', '.join(LANGUAGES)}, not {language!r}")
+    words = {key: message for key, message in catalogue(language).items() if key.startswith("ui.")}
+    env.conf["extra"]["page_words"] = words
+    for name, macro in macros(language).items():
+        env.macro(macro, name)
+
+
+def macros(language: str) -> dict[str, Any]:
+    """Every macro by name, for one language."""
+
+    def picture(name: str, kind: str, *, stepper: bool = False, inputs: dict[str, Any] | None = None) -> str:
+        return pictures.picture_html(name, kind, language, stepper=stepper, inputs=inputs)
+
+    def out(name: str, output: str, **inputs: object) -> str:
+        return left_to_right(answers.output_text(name, output, language, inputs))
+
+    def example(name: str, field: str) -> str:
+        return left_to_right(answers.calculator_named(name).field(field).example)
+
+    def steps(name: str, **inputs: object) -> str:
+        return calculator.steps_html(answers.ask(name, language, inputs)["steps"])
+
+    def size(text: str | int) -> str:
+        return left_to_right(figures.format_size(units.read_size(text, "size"), units.system_of(units.typed_unit(text))))
+
+    def number(value: float | str) -> str:
+        exact = units.read_number(value, "number", allow_zero=True)
+        return left_to_right(figures.format_count(int(exact)) if exact.denominator == 1 else figures.format_number(exact))
+
+    return {
+        "calculator": lambda name: calculator.calculator_html(name, language),
+        "picture": picture,
+        "out": out,
+        "example": example,
+        "steps": steps,
+        "size": size,
+        "number": number,
+        "fields": lambda name: reference.fields_html(name, language),
+        "outputs": lambda name: reference.outputs_html(name, language),
+        "cli_help": lambda name: reference.cli_help(name, language),
+        "request_example": lambda name: reference.request_example(name, language),
+        "command": lambda name, **inputs: reference.command_block(name, language, inputs),
+        "snippet": reference.snippet,
+    }

@@ -1,0 +1,161 @@
+"""What must change in the built HTML, so that no build hook is needed.
+
+``main(site_dir)`` takes the folder that holds ``ar/`` and ``en/`` as mkdocs wrote them and
+
+- renders every formula with KaTeX, as HTML and MathML;
+- says the direction of the text on ``<html>`` too, and gives names to parts that the theme leaves without;
+- puts the address of the deployment (argument, else SITE_URL) in the place of the configured one;
+- adds the spellings under which readers look for Arabic words to the search index;
+- writes the sitemaps, where each page names its counterpart, and makes the 404 pages independent of the base path;
+- adds the root page, which chooses a language, the root's 404 page and ``.nojekyll``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Iterable
+from html import escape, unescape
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from arabic_search import add_forms
+from page_parts.node import run_node
+from paths import DOCS, ROOT
+
+DIRECTIONS = {"ar": "rtl", "en": "ltr"}
+SEARCH_NAMES = {"ar": "البحث", "en": "Search"}
+# Placeholders that arithmatex and the macros write: an element of class arithmatex around \(…\) or \[…\].
+FORMULA = re.compile(
+    r'(?P<open><(?P<tag>span|div) class="arithmatex[^"]*">)\s*'
+    r"(?:\\\((?P<inline>.*?)\\\)|\\\[(?P<display>.*?)\\\])\s*</(?P=tag)>",
+    re.DOTALL,
+)
+Formula = tuple[str, bool]
+
+
+def main(site_dir: str | Path, base_url: str | None = None) -> None:
+    """Finish the site in ``site_dir`` for the address ``base_url``."""
+    site = Path(site_dir)
+    base = (base_url or os.environ.get("SITE_URL") or configured_base()).rstrip("/") + "/"
+    pages = {path: path.read_text(encoding="utf-8") for lang in DIRECTIONS for path in sorted((site / lang).rglob("*.html"))}
+    formulas = render_formulas(pages.values())
+    for path, html in pages.items():
+        language = path.relative_to(site).parts[0]
+        finished = finish_page(html, language, formulas).replace(configured_base(), base)
+        if path.name == "404.html":
+            finished = free_of_base(finished, language, urlsplit(base).path)
+        path.write_text(finished, encoding="utf-8")
+    add_forms(site / "ar" / "search" / "search_index.json")
+    write_sitemaps(site, base)
+    write_root(site, base)
+
+
+def configured_base() -> str:
+    """The address that ``mkdocs.yml`` holds, without the language."""
+    found = re.search(r"^site_url: (\S+)/ar/$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE)
+    if found is None:
+        raise ValueError("mkdocs.yml: site_url must end in /ar/")
+    return found[1] + "/"
+
+
+def replace_once(html: str, old: str, new: str) -> str:
+    """Replace what must be there exactly once: a theme that changed is noticed here and not by a reader."""
+    if html.count(old) != 1:
+        raise ValueError(f"expected once, found {html.count(old)} times: {old}")
+    return html.replace(old, new)
+
+
+def formula_of(match: re.Match[str]) -> Formula:
+    """The TeX of a placeholder, and whether it stands in a line of its own."""
+    display = match["display"] is not None
+    return unescape(match["display"] if display else match["inline"]).strip(), display
+
+
+def render_formulas(pages: Iterable[str]) -> dict[Formula, str]:
+    """All formulas of all pages, rendered by one Node process."""
+    wanted = sorted({formula_of(match) for html in pages for match in FORMULA.finditer(html)})
+    if not wanted:
+        return {}
+    request = [{"tex": tex, "display": display} for tex, display in wanted]
+    rendered = json.loads(run_node(ROOT / "scripts" / "katex.mjs", request))
+    return dict(zip(wanted, rendered, strict=True))
+
+
+def finish_page(html: str, language: str, formulas: dict[Formula, str]) -> str:
+    """Direction, formulas, and the names that the theme leaves out."""
+    direction = DIRECTIONS[language]
+    html = replace_once(
+        html, f'<html lang="{language}" class="no-js">', f'<html lang="{language}" dir="{direction}" class="no-js">'
+    )
+    # The corner of a table that has heads on two sides is no head of anything.
+    html = re.sub(r"<th( [^>]*)?></th>", r"<td\1></td>", html)
+    # Not every reader of tables looks into MathML, and a head that is a symbol only would be no head to it.
+    symbol = r'<th( [^>]*)?>(<span class="arithmatex">\\\((.*?)\\\)</span>)</th>'
+    html = re.sub(symbol, r'<th\1><span class="ga-unseen">\3</span><span aria-hidden="true">\2</span></th>', html)
+    html = FORMULA.sub(lambda match: f"{match['open']}{formulas[formula_of(match)]}</{match['tag']}>", html)
+    search = '<div class="md-search" data-md-component="search" role="dialog"'
+    return replace_once(html, search, f'{search} aria-label="{SEARCH_NAMES[language]}"')
+
+
+def free_of_base(html: str, language: str, base_path: str) -> str:
+    """A 404 page answers at any depth, so its links are absolute; make them follow the folder it is really served from."""
+    written = f"{urlsplit(configured_base()).path}{language}/"
+    html = re.sub(rf'(href|src|action|content)="{re.escape(written)}', r'\1="', html)
+    html = html.replace(f'"{written}assets', '"assets')
+    html = replace_once(html, f'__md_scope=new URL("{written}",location)', "__md_scope=new URL(document.baseURI)")
+    html = replace_once(html, f'"base": "{written}"', '"base": "."')
+    follow = (
+        f'<base href="{base_path}{language}/"><script>{{const folder=location.pathname.match(/^.*?\\/{language}\\//);'
+        "if(folder)document.querySelector('base').href=folder[0]}</script>"
+    )
+    html = replace_once(html, '<meta charset="utf-8">', f'<meta charset="utf-8">{follow}')
+    # The theme resolves its own base against the address, not against <base>.
+    patch = (
+        "<script>{const config=document.getElementById('__config');config.textContent="
+        'config.textContent.replace(\'"base": "."\',\'"base": "\'+document.baseURI+\'"\')}</script>'
+    )
+    return replace_once(html, '<script src="assets/javascripts/bundle', f'{patch}<script src="assets/javascripts/bundle')
+
+
+def write_sitemaps(site: Path, base: str) -> None:
+    """One per language, which instant navigation reads, and one for both at the root."""
+    every = []
+    for language in DIRECTIONS:
+        urls = [
+            "" if path.parent == site / language else f"{path.parent.relative_to(site / language).as_posix()}/"
+            for path in sorted((site / language).rglob("index.html"))
+        ]
+        entries = [sitemap_entry(base, language, url) for url in urls]
+        every += entries
+        (site / language / "sitemap.xml").write_text(sitemap(entries), encoding="utf-8")
+        (site / language / "sitemap.xml.gz").unlink(missing_ok=True)
+    (site / "sitemap.xml").write_text(sitemap(every), encoding="utf-8")
+
+
+def sitemap_entry(base: str, language: str, url: str) -> str:
+    """A page and its versions."""
+    links = "".join(
+        f'<xhtml:link rel="alternate" hreflang="{other}" href="{escape(f"{base}{other}/{url}")}"/>' for other in DIRECTIONS
+    )
+    return f"<url><loc>{escape(f'{base}{language}/{url}')}</loc>{links}</url>\n"
+
+
+def sitemap(entries: list[str]) -> str:
+    """The file around the entries."""
+    spaces = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:xhtml="http://www.w3.org/1999/xhtml"'
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n<urlset {spaces}>\n{"".join(entries)}</urlset>\n'
+
+
+def write_root(site: Path, base: str) -> None:
+    """The page that chooses a language, the page for addresses that are nowhere, and GitHub's mark for finished HTML."""
+    for source in sorted((DOCS / "root").glob("*.html")):
+        html = source.read_text(encoding="utf-8").replace("{base}", base).replace("{path}", urlsplit(base).path)
+        (site / source.name).write_text(html, encoding="utf-8")
+    (site / ".nojekyll").touch()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
