@@ -1,0 +1,1 @@
+"""What the page macros are made of: markup, answers, the calculator form, pictures, reference tables."""

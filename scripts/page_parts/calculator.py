@@ -1,0 +1,132 @@
+"""A calculator as it stands in the page before any script has run: form, default result, worked example, copy buttons.
+
+The class names and attributes are what ``docs/assets/js/calculator.mjs`` takes hold of.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradaccum.calculators import Field
+from gradaccum.messages import catalogue
+from page_parts.answers import ask, calculator_named, word
+from page_parts.markup import formula, tag, text
+
+COPY_FORMATS = ("text", "json", "command", "link")
+TABLES = ("counts", "numbers", "table")
+# A size needs letters for its unit, which the keyboard for digits lacks on phones.
+KEYBOARDS = {"count": "numeric", "number": "decimal", "size": "text"}
+
+
+def calculator_html(name: str, language: str) -> str:
+    """The whole calculator of that name."""
+    declared = calculator_named(name)
+    response = ask(name, language)
+    main = [field_html(name, field, language) for field in declared.fields if field.group == "main"]
+    more = [field_html(name, field, language) for field in declared.fields if field.group == "more"]
+    if more:
+        summary = tag("summary", text(word("ui.more", language)))
+        main.append(tag("details", summary, tag("div", *more, class_="ga-fields"), class_="ga-more"))
+    retry = tag("button", text(word("ui.retry", language)), type="button", data_action="retry")
+    return tag(
+        "section",
+        tag("form", tag("div", *main, class_="ga-fields"), class_="ga-form", novalidate=True),
+        tag("div", class_="ga-form-errors", role="alert"),
+        tag("noscript", tag("p", text(word("ui.noscript", language)), class_="ga-noscript")),
+        tag("p", class_="ga-status", role="status"),
+        tag("div", retry, " ", tag("code", class_="ga-command", dir="ltr"), class_="ga-retry", hidden=True),
+        tag("div", *map(output_html, response["view"]["outputs"]), class_="ga-result"),
+        tag("div", *map(note_html, response["notes"]), class_="ga-notes"),
+        tag("p", text(word("ui.worked_example", language)), class_="ga-caption"),
+        steps_html(response["steps"]),
+        copy_html(language),
+        class_="ga-calculator",
+        data_calculator=name,
+        data_language=language,
+        aria_label=word(f"calculator.{name}.title", language),
+    )
+
+
+def field_html(name: str, field: Field, language: str) -> str:
+    """One labelled control with room for its help and its error."""
+    control = f"ga-{name}-{field.name}".replace("_", "-")
+    label = [text(word(f"field.{field.name}.label", language))]
+    if field.symbol:
+        label += [" ", formula(field.symbol)]
+    if not field.required and field.kind != "flag":
+        label += [" ", tag("span", text(word("ui.optional", language)), class_="ga-optional")]
+    common: dict[str, Any] = {"id": control, "name": field.name, "aria_describedby": f"{control}-help {control}-error"}
+    parts = [tag("label", *label, for_=control), control_html(field, language, common)]
+    if field.kind == "flag":
+        parts.reverse()
+    return tag(
+        "div",
+        *parts,
+        tag("p", text(word(f"field.{field.name}.help", language)), id=f"{control}-help", class_="ga-help"),
+        tag("p", id=f"{control}-error", class_="ga-error", hidden=True),
+        class_=f"ga-field ga-field-{field.kind}",
+        data_field=field.name,
+    )
+
+
+def control_html(field: Field, language: str, common: dict[str, Any]) -> str:
+    """The control itself, holding the example the form starts with."""
+    if field.kind == "flag":
+        return tag("input", **common, type="checkbox", checked=field.example == "true")
+    if field.kind == "choice":
+        return tag("select", *options_html(field, language), **common)
+    hint = None if field.default is None else field.default
+    typed: dict[str, Any] = {"dir": "ltr", "autocomplete": "off", "placeholder": hint, "spellcheck": "false"}
+    if field.kind in TABLES:
+        rows = max(2, field.example.count("\n") + 1)
+        return tag("textarea", text(field.example), **common, **typed, rows=rows)
+    return tag("input", **common, type="text", inputmode=KEYBOARDS[field.kind], value=field.example, **typed)
+
+
+def options_html(field: Field, language: str) -> list[str]:
+    """The choices; names of hardware and the like have no message and stand for themselves."""
+    messages = catalogue(language)
+    start = field.example or field.default
+    options = [] if field.required or field.default is not None else [("", word("ui.none", language))]
+    options += [(str(choice), messages.get(f"choice.{choice}", str(choice))) for choice in field.choices]
+    return [tag("option", text(label), value=value, selected=value == start) for value, label in options]
+
+
+def output_html(output: dict[str, Any]) -> str:
+    """One result: label, value, detail."""
+    label = [text(output["label"])]
+    if output["symbol"]:
+        label += [" ", formula(output["symbol"])]
+    return tag(
+        "div",
+        tag("span", *label, class_="ga-label"),
+        " ",
+        tag("output", text(output["text"]), class_="ga-value", dir="ltr"),
+        " ",
+        tag("span", text(output["detail"]), class_="ga-detail"),
+        class_="ga-output ga-primary" if output["primary"] else "ga-output",
+        data_output=output["name"],
+    )
+
+
+def note_html(note: dict[str, Any]) -> str:
+    """A warning that does not stop the answer."""
+    return tag("p", text(note["message"]), data_note=note["code"])
+
+
+def steps_html(steps: list[dict[str, Any]]) -> str:
+    """The worked example: each line a formula with the numbers in it, and what it says in words."""
+    lines = [
+        tag("li", formula(step["tex"], display=True, class_="arithmatex arithmatex-live"), tag("p", text(step["text"])))
+        for step in steps
+    ]
+    return tag("ol", *lines, class_="ga-steps")
+
+
+def copy_html(language: str) -> str:
+    """The buttons that copy the result."""
+    buttons = [
+        tag("button", text(word(f"ui.copy_{form}", language)), type="button", data_action="copy", data_format=form)
+        for form in COPY_FORMATS
+    ]
+    return tag("div", *buttons, class_="ga-copy")
