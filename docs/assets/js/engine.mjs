@@ -1,0 +1,82 @@
+// The page's side of the worker: one worker for the life of the page, through every instant navigation.
+
+const ALIVE_LIMIT = 8000;
+
+let worker = null;
+let booting = null;
+let number = 0;
+const waiting = new Map();
+
+/** Where Pyodide came from ("cdn" or "site"), once it runs. */
+export let source = null;
+
+/** Python has answered at least once and still runs. */
+export const isReady = () => source !== null;
+
+/**
+ * Start Python, once. A failed start is forgotten, so that the next call tries again.
+ * @returns {Promise<void>}
+ */
+export function boot() {
+  booting ??= start().catch((failure) => {
+    stop(failure);
+    throw failure;
+  });
+  return booting;
+}
+
+/**
+ * Ask the package. Text in, text out: `gradaccum.api.run` itself.
+ * @param {string} request
+ * @returns {Promise<string>}
+ */
+export async function run(request) {
+  await boot();
+  number += 1;
+  const id = number;
+  return new Promise((resolve, reject) => {
+    waiting.set(id, { resolve, reject });
+    worker.postMessage({ kind: "run", id, text: request });
+  });
+}
+
+function start() {
+  return new Promise((resolve, reject) => {
+    const mine = new Worker(new URL("worker.mjs", import.meta.url), { type: "module" });
+    worker = mine;
+    const dead = setTimeout(() => reject(new Error("the worker did not start")), ALIVE_LIMIT);
+    mine.addEventListener("error", (event) => {
+      clearTimeout(dead);
+      const failure = new Error(event.message || "the worker could not be loaded");
+      reject(failure);
+      // One that broke after it had started must not end its successor.
+      if (worker === mine) stop(failure);
+    });
+    mine.addEventListener("message", ({ data }) => {
+      if (data.kind === "alive") clearTimeout(dead);
+      else if (data.kind === "failed") reject(new Error(data.reason));
+      else if (data.kind === "answer") settle(data);
+      else {
+        source = data.source;
+        resolve();
+      }
+    });
+    mine.postMessage({ kind: "boot" });
+  });
+}
+
+function settle({ id, text, reason }) {
+  const { resolve, reject } = waiting.get(id);
+  waiting.delete(id);
+  if (reason === undefined) resolve(text);
+  else reject(new Error(reason));
+}
+
+function stop(failure) {
+  worker?.terminate();
+  worker = null;
+  booting = null;
+  source = null;
+  for (const { reject } of waiting.values()) reject(failure);
+  waiting.clear();
+}

@@ -1,0 +1,108 @@
+// One calculator of a page: reads its form, asks Python, shows what comes back.
+
+import { addressHolds, restoreFromAddress, writeAddress } from "./address.mjs";
+import { enableCopying } from "./copy.mjs";
+import { boot, isReady, run } from "./engine.mjs";
+import { clearErrors, showErrors } from "./errors.mjs";
+import { commandFor, readInputs } from "./form.mjs";
+import { redraw } from "./live-pictures.mjs";
+import { quiet, showResult } from "./result.mjs";
+import { word } from "./words.mjs";
+
+const TYPING_PAUSE = 150;
+
+export class LiveCalculator {
+  #section;
+  #form;
+  #name;
+  #asked = 0; // Answers to any but the latest question are dropped.
+  #pause;
+
+  constructor(section) {
+    this.#section = section;
+    this.#form = section.querySelector(".ga-form");
+    this.#name = section.dataset.calculator;
+    for (const output of section.querySelectorAll("output")) quiet(output);
+    this.#form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.refresh();
+    });
+    this.#form.addEventListener("focusin", () => this.#warm(), { once: true });
+    this.#form.addEventListener("input", () => this.#edited());
+    section.querySelector('[data-action="retry"]')?.addEventListener("click", () => this.refresh());
+    enableCopying(section, (format) => this.#textAs(format), (done) => this.#say(done ? "copied" : "copy_failed"));
+    this.restore();
+  }
+
+  /** Take the address's inputs over, where it holds some. */
+  restore() {
+    if (!addressHolds(this.#form, this.#name)) return;
+    restoreFromAddress(this.#form);
+    this.refresh();
+  }
+
+  #edited() {
+    clearTimeout(this.#pause);
+    this.#pause = setTimeout(() => {
+      writeAddress(this.#form, this.#name);
+      this.refresh();
+    }, TYPING_PAUSE);
+  }
+
+  /** The reader is about to type: have Python ready. A failure is only worth a word once there is something to compute. */
+  #warm() {
+    boot().catch(() => {});
+  }
+
+  async refresh() {
+    clearTimeout(this.#pause);
+    this.#asked += 1;
+    const mine = this.#asked;
+    if (!isReady()) this.#enter("loading", "loading");
+    try {
+      const answer = JSON.parse(await run(this.#request({ view: true })));
+      if (mine === this.#asked) await this.#show(answer);
+    } catch (failure) {
+      console.warn(failure);
+      if (mine === this.#asked) this.#enter("failed", "failed");
+    }
+  }
+
+  async #show(answer) {
+    if (!answer.ok) {
+      showErrors(this.#section, answer.errors);
+      this.#enter("refused", "refused");
+      return;
+    }
+    clearErrors(this.#section);
+    showResult(this.#section, answer);
+    redraw(this.#section, answer.view.pictures ?? {});
+    this.#enter("ready", "updated");
+  }
+
+  #enter(state, saying) {
+    this.#section.dataset.state = state;
+    this.#say(saying);
+    const retry = this.#section.querySelector(".ga-retry");
+    retry.hidden = state !== "failed";
+    if (state === "failed") retry.querySelector(".ga-command").textContent = commandFor(this.#form, this.#name, this.#section.dataset.language);
+  }
+
+  #say(name) {
+    this.#section.querySelector(".ga-status").textContent = word(name);
+  }
+
+  /** The JSON is Python's own text: parsing it here would round integers above 2^53. */
+  async #textAs(format) {
+    if (!isReady()) this.#say("loading");
+    if (format === "json") return run(this.#request());
+    const answer = JSON.parse(await run(this.#request({ view: true })));
+    if (!answer.ok) throw new Error("there is no result to copy");
+    return answer.view[format];
+  }
+
+  #request(more = {}) {
+    const request = { calculator: this.#name, inputs: readInputs(this.#form), language: this.#section.dataset.language };
+    return JSON.stringify({ ...request, ...more });
+  }
+}

@@ -1,0 +1,54 @@
+// Module worker: Python with this project's package. JSON text comes in, JSON text goes out, nothing else crosses the border:
+// Python's integers above 2^53 would arrive as bigint, None as undefined, and dicts as proxies that must be destroyed.
+
+import { download } from "./download.mjs";
+import { fetchRuntime, startPyodide, within } from "./runtime.mjs";
+
+const PACKAGE = "gradaccum";
+const WHEEL_LIMIT = 10_000;
+
+let run;
+
+async function boot() {
+  const base = new URL("../", import.meta.url);
+  const packageBaseUrl = new URL("python/", base).href;
+  const [lockFileContents, runtime] = await Promise.all([
+    readLock(`${packageBaseUrl}lock.json`),
+    fetchRuntime(new URL("pyodide/", base).href),
+  ]);
+  const pyodide = await startPyodide(runtime, { lockFileContents, packageBaseUrl });
+  await loadWheel(pyodide);
+  run = pyodide.pyimport(`${PACKAGE}.api`).run;
+  return runtime.source;
+}
+
+/** A lock and a wheel of two different builds refuse each other, so the lock may not come out of the cache unasked. */
+async function readLock(address) {
+  return JSON.parse(new TextDecoder().decode(await download(address, { cache: "no-cache" })));
+}
+
+async function loadWheel(pyodide) {
+  const problems = [];
+  const quiet = { messageCallback: () => {}, errorCallback: (message) => problems.push(message) };
+  // loadPackage does not throw when a wheel is missing: it resolves to the list of what it did load.
+  const loaded = await within(WHEEL_LIMIT, pyodide.loadPackage(PACKAGE, quiet));
+  if (!loaded.some(({ name }) => name === PACKAGE)) throw new Error(problems.join("; ") || `${PACKAGE} did not load`);
+}
+
+self.addEventListener("message", async ({ data }) => {
+  if (data.kind === "boot") {
+    try {
+      self.postMessage({ kind: "ready", source: await boot() });
+    } catch (failure) {
+      self.postMessage({ kind: "failed", reason: String(failure?.message ?? failure) });
+    }
+  } else {
+    try {
+      self.postMessage({ kind: "answer", id: data.id, text: run(data.text) });
+    } catch (failure) {
+      self.postMessage({ kind: "answer", id: data.id, reason: String(failure?.message ?? failure) });
+    }
+  }
+});
+
+self.postMessage({ kind: "alive" });

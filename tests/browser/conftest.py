@@ -1,0 +1,270 @@
+"""A browser, the built site under a sub-path, the CDN played by the npm package, and a guard over every page.
+
+The guard fails a test when a page asked any host but this machine and the CDN, wrote an error to the console, or threw.
+"""
+
+import functools
+import json
+import os
+import threading
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import expect, sync_playwright
+
+from gradaccum.messages import catalogue
+from paths import NODE_MODULES, SITE
+from provide_browser import find_browser
+
+LANGUAGES = ("ar", "en")
+CDN = "https://cdn.jsdelivr.net/**"
+# A name without a port, as on the published site: the theme navigates instantly only where the addresses in sitemap.xml,
+# whose host it replaces but not their port, are those of the page. Browsers trust *.localhost like https.
+HOST = "gradaccum.localhost"
+BASE = "/gradaccum"
+# Without these Chromium talks to its maker's hosts at every start.
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+# A line that the reader pays for by the byte: nothing is fetched unasked, so a test says itself when Python starts.
+SAVING = "Object.defineProperty(navigator, 'connection', {get: () => ({saveData: true, effectiveType: '4g', downlink: 10})})"
+FAST = SAVING.replace("true", "false")
+# Generous, because Python starts on a machine that may be busy with other tests.
+START = 60_000
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+class _Site(_Quiet):
+    def translate_path(self, path):
+        path = urlsplit(path).path
+        return super().translate_path(path.removeprefix(BASE) if path.startswith(f"{BASE}/") else "/nowhere")
+
+
+class _Cdn(_Quiet):
+    def end_headers(self):
+        self.send_header("access-control-allow-origin", "*")
+        super().end_headers()
+
+
+def _serve(handler, folder):
+    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(handler, directory=str(folder)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server
+
+
+@pytest.fixture(scope="session")
+def port():
+    """Where the site is served."""
+    site = Path(os.environ.get("GRADACCUM_SITE", SITE))
+    if not (site / "index.html").exists():
+        pytest.fail("The site is not built; run `make site`.")
+    server = _serve(_Site, site)
+    yield server.server_port
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture(scope="session")
+def address():
+    """The site as the browser sees it: under a sub-path, so that nothing may rely on standing at the root."""
+    return f"http://{HOST}{BASE}"
+
+
+@pytest.fixture(scope="session")
+def cdn():
+    """Answers a request to the CDN with the file of the npm package.
+
+    A redirect to a server on this machine: several megabytes through the debugging protocol take seconds.
+    """
+    server = _serve(_Cdn, NODE_MODULES / "pyodide")
+
+    def answer(route):
+        place = f"http://127.0.0.1:{server.server_port}/{route.request.url.rsplit('/', 1)[1]}"
+        route.fulfill(status=302, headers={"location": place, "access-control-allow-origin": "*"})
+
+    yield answer
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture(scope="session")
+def browser(port):
+    path = find_browser()
+    if path is None:
+        pytest.fail("There is no Chromium; run `make browser`.")
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(
+            executable_path=path, args=[*FLAGS, f"--host-resolver-rules=MAP {HOST}:80 127.0.0.1:{port}"]
+        )
+        expect.set_options(timeout=15_000)
+        yield started
+        started.close()
+
+
+class Guard:
+    """What a page did that it must not do."""
+
+    def __init__(self, page):
+        self.asked = []
+        self.faults = []
+        page.on("request", self._request)
+        page.on("console", self._console)
+        page.on("pageerror", lambda error: self.faults.append(f"threw {error}"))
+
+    def _request(self, request):
+        self.asked.append(request.url)
+        parts = urlsplit(request.url)
+        if parts.scheme in ("http", "https") and parts.hostname not in (HOST, "127.0.0.1", "cdn.jsdelivr.net"):
+            self.faults.append(f"asked {request.url}")
+
+    def _console(self, message):
+        if message.type == "error":
+            self.faults.append(f"logged {message.text}")
+
+    def forgive(self, text):
+        """A test that blocks requests on purpose expects the browser to say so."""
+        self.faults = [fault for fault in self.faults if text not in fault]
+
+    def of_pyodide(self):
+        return [url for url in self.asked if "pyodide." in url or "python_stdlib" in url or url.endswith(".whl")]
+
+    def check(self):
+        faults, self.faults = self.faults, []
+        assert faults == []
+
+
+@pytest.fixture
+def open_page(browser, address, cdn):
+    """Open a page in a fresh context; `answer_cdn` replaces what the CDN does."""
+    contexts, guards = [], []
+
+    def opened(path, *, answer_cdn=cdn, line=SAVING, **options):
+        context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})
+        contexts.append(context)
+        context.add_init_script(line)
+        context.route(CDN, answer_cdn)
+        page = context.new_page()
+        page.guard = Guard(page)
+        guards.append(page.guard)
+        page.goto(f"{address}/{path}")
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    for guard in guards:
+        guard.check()
+
+
+class Calculator:
+    """The calculator of an open page, in the hands of a reader."""
+
+    def __init__(self, page):
+        self.page = page
+        self.section = page.locator(".ga-calculator")
+
+    def type(self, field, text):
+        self.section.locator(f"[name={field}]").fill(text)
+
+    def answered(self, state="ready"):
+        expect(self.section).to_have_attribute("data-state", state, timeout=START)
+
+    def output(self, name):
+        return self.section.locator(f"[data-output={name}] .ga-value")
+
+    def shows(self, **outputs):
+        for name, text in outputs.items():
+            expect(self.output(name)).to_have_text(text, timeout=START)
+
+    def error(self, field):
+        return self.section.locator(f"[data-field={field}] .ga-error")
+
+    def control(self, field):
+        return self.section.locator(f"[name={field}]")
+
+    @property
+    def status(self):
+        return self.section.locator(".ga-status")
+
+
+@pytest.fixture
+def calculator_of():
+    return Calculator
+
+
+@pytest.fixture(scope="session")
+def _booted(browser, address, cdn):
+    """One page per language in which Python runs, kept for all tests that only type and look."""
+    pages = {}
+
+    def page_of(language):
+        if language not in pages:
+            context = browser.new_context(viewport={"width": 1280, "height": 900})
+            context.grant_permissions(["clipboard-read", "clipboard-write"])
+            context.add_init_script(SAVING)
+            context.route(CDN, cdn)
+            page = context.new_page()
+            page.guard = Guard(page)
+            page.goto(f"{address}/{language}/")
+            calculator = Calculator(page)
+            calculator.type("replicas", "2")
+            calculator.answered()
+            pages[language] = page
+        return pages[language]
+
+    yield page_of
+    for page in pages.values():
+        page.context.close()
+
+
+@pytest.fixture
+def live(_booted, language):
+    """The home page's calculator, Python running, with the values it was printed with."""
+    page = _booted(language)
+    calculator = Calculator(page)
+    page.evaluate(
+        """() => {
+          const form = document.querySelector('.ga-form');
+          form.reset();
+          form.querySelector('details').open = false;
+          document.querySelector('.ga-calculator').dataset.state = 'reset';
+          document.activeElement.blur();
+          form.dispatchEvent(new Event('input', {bubbles: true}));
+        }"""
+    )
+    calculator.answered()
+    yield calculator
+    page.guard.check()
+
+
+@pytest.fixture(params=LANGUAGES)
+def language(request):
+    return request.param
+
+
+@pytest.fixture(scope="session")
+def words():
+    """The package's messages by language, which are what a page must say."""
+    return {language: catalogue(language) for language in LANGUAGES}
+
+
+@pytest.fixture
+def address_inputs():
+    """The inputs that the address of a page holds."""
+
+    def read(page):
+        return dict(json.loads(page.evaluate("JSON.stringify([...new URLSearchParams(location.hash.slice(1))])")))
+
+    return read

@@ -1,0 +1,77 @@
+"""axe finds nothing on any page, in either language, light and dark; and what axe cannot see."""
+
+import os
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from paths import NODE_MODULES, SITE
+
+AXE = NODE_MODULES / "axe-core" / "axe.min.js"
+ROOT = Path(os.environ.get("GRADACCUM_SITE", SITE))
+PAGES = sorted(path.relative_to(ROOT).as_posix().removesuffix("index.html") for path in ROOT.rglob("*.html"))
+
+
+def findings(page):
+    page.evaluate("document.fonts.ready")
+    if not page.evaluate("'axe' in window"):
+        page.add_script_tag(path=AXE)
+    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    return [(rule["id"], node["html"][:160], node["failureSummary"]) for rule in found["violations"] for node in rule["nodes"]]
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_axe_finds_nothing_light_or_dark(open_page, path):
+    page = open_page(path, java_script_enabled=True) if path else open_page("404.html")
+    assert findings(page) == []
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_timeout(400)
+    assert findings(page) == []
+
+
+def test_there_are_pages_in_both_languages():
+    assert {path.split("/")[0] for path in PAGES} >= {"ar", "en"}
+    assert len(PAGES) >= 22
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_in_a_refused_form(live, scheme):
+    live.page.emulate_media(color_scheme=scheme)
+    live.section.locator("details.ga-more > summary").click()
+    live.type("micro_batch", "abc")
+    live.answered("refused")
+    live.page.locator("[data-action=next]").click()
+    try:
+        assert findings(live.page) == []
+    finally:
+        live.page.emulate_media(color_scheme="light")
+
+
+@pytest.mark.parametrize("path", ["", "calculators/updates/", "calculators/loss-weights/"])
+def test_controls_are_large_enough_to_touch(open_page, language, path):
+    page = open_page(f"{language}/{path}", viewport={"width": 360, "height": 740})
+    page.evaluate("document.querySelectorAll('.ga-calculator details').forEach((one) => { one.open = true; })")
+    small = page.evaluate(
+        """() => [...document.querySelectorAll('.ga-calculator, .ga-stepper')]
+          .flatMap((one) => [...one.querySelectorAll('button, input, select, textarea, summary')])
+          .filter((one) => one.offsetParent)
+          .map((one) => [one.name || one.textContent, one.getBoundingClientRect()])
+          .filter(([, box]) => box.width < 24 || box.height < 24)
+          .map(([name]) => name)"""
+    )
+    assert small == []
+
+
+def test_focus_is_visible(open_page, calculator_of, language):
+    calculator = calculator_of(open_page(f"{language}/"))
+    calculator.control("micro_batch").focus()
+    style = "(one) => getComputedStyle(one).outlineStyle + getComputedStyle(one).outlineWidth"
+    assert calculator.control("micro_batch").evaluate(style) not in ("none0px", "solid0px")
+
+
+def test_forced_colours_keep_the_drawings_visible(open_page):
+    page = open_page("en/", forced_colors="active")
+    fill = page.locator("svg:visible .ga-activations").first.evaluate("(one) => getComputedStyle(one).fill")
+    assert fill not in ("none", "rgba(0, 0, 0, 0)")
+    expect(page.locator("svg:visible .ga-activations").first).to_be_visible()

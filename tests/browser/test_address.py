@@ -1,0 +1,47 @@
+"""Inputs in the address: a result can be shared, and comes back."""
+
+from urllib.parse import quote
+
+from playwright.sync_api import expect
+
+SHARED = "micro_batch=2&accumulation_steps=" + quote("١٦") + "&replicas=4&activation_per_sample=1.5+GiB&sequence_length=1024"
+
+
+def test_shared_address_restores_inputs_and_result(open_page, calculator_of, language):
+    calculator = calculator_of(open_page(f"{language}/#{SHARED}"))
+    calculator.shows(effective_batch="128", activation_memory="3 GiB", tokens_per_update="131,072")
+    expect(calculator.control("accumulation_steps")).to_have_value("١٦")
+    expect(calculator.control("activation_per_sample")).to_have_value("1.5 GiB")
+
+
+def test_address_follows_what_is_typed(live, address_inputs):
+    live.type("micro_batch", "3")
+    live.type("activation_per_sample", "")
+    live.shows(effective_batch="24")
+    held = address_inputs(live.page)
+    assert held["micro_batch"] == "3"
+    assert held["activation_per_sample"] == ""
+    assert "sequence_length" not in held
+
+
+def test_typing_leaves_no_entries_behind_in_the_history(live):
+    before = live.page.evaluate("history.length")
+    for text in ("5", "6", "7"):
+        live.type("micro_batch", text)
+        live.answered()
+    assert live.page.evaluate("history.length") == before
+
+
+def test_changed_address_changes_the_form(live):
+    live.page.evaluate("location.hash = 'micro_batch=10&accumulation_steps=10'")
+    live.shows(effective_batch="100")
+    expect(live.control("micro_batch")).to_have_value("10")
+    live.page.evaluate("location.hash = 'next'")
+    expect(live.control("micro_batch")).to_have_value("10")
+
+
+def test_anchor_of_a_heading_starts_nothing(open_page, calculator_of, language):
+    page = open_page(f"{language}/#claim")
+    page.wait_for_load_state("networkidle")
+    assert page.guard.of_pyodide() == []
+    assert calculator_of(page).section.get_attribute("data-state") is None
