@@ -35,6 +35,7 @@ PLAYWRIGHT = PLAYWRIGHT_NODEJS_PATH="$$(command -v node)"
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 18
 
+# HOST counts only when typed after make: some shells export it as the name of the machine.
 .PHONY: serve
 serve: $(SITE) ## build both sites, serve them with live reload, print the address (PORT=8000 HOST=127.0.0.1)
 	@$(BIN)/python scripts/serve.py $(if $(PORT),--port $(PORT)) $(if $(filter command,$(origin HOST)),--host $(HOST))

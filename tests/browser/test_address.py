@@ -45,3 +45,18 @@ def test_anchor_of_a_heading_starts_nothing(open_page, calculator_of, language):
     page.wait_for_load_state("networkidle")
     assert page.guard.of_pyodide() == []
     assert calculator_of(page).section.get_attribute("data-state") is None
+
+
+def test_following_an_anchor_keeps_what_was_typed(open_page, calculator_of, language):
+    """The theme fetches the page anew the first time a reader follows an anchor in it."""
+    page = open_page(f"{language}/")
+    page.wait_for_load_state("networkidle")
+    calculator = calculator_of(page)
+    calculator.type("replicas", "٤")
+    calculator.shows(effective_batch="128")
+    page.evaluate("document.querySelector('.ga-form').dataset.old = 'true'")
+    page.evaluate("document.querySelector('.md-content a[href$=\"#window\"]').click()")
+    expect(page.locator(".ga-form[data-old]")).to_have_count(0)
+    expect(calculator.control("replicas")).to_have_value("٤")
+    calculator.shows(effective_batch="128")
+    expect(page.locator(".ga-picture[data-live=true]").first).to_be_visible()

@@ -226,9 +226,11 @@ def test_root_page_remembers_nothing(site):
 
 def test_missing_pages_are_answered_in_both_languages(built_pages):
     root = built_pages[Path("404.html")]
+    answers = root.find_all("section") + [built_pages[Path(language, "404.html")].article for language in DIRECTIONS]
     assert {part["id"] for part in root.find_all("section")} == set(DIRECTIONS)
-    for page in (root, *(built_pages[Path(language, "404.html")] for language in DIRECTIONS)):
-        assert page.find("input", attrs={"name": "q", "type": "search"})
+    for answer in answers:
+        assert answer.form.find("input", attrs={"name": "q", "type": "search"})
+        assert answer.find("a", href=True)
 
 
 def test_nothing_is_hidden_from_a_static_host(site):

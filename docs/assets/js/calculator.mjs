@@ -6,20 +6,27 @@ import { LiveCalculator } from "./live-calculator.mjs";
 import { enableStepper } from "./stepper.mjs";
 
 let calculators = [];
+let path = "";
 
 function enhance() {
   refreshLanguageLinks();
   for (const figure of document.querySelectorAll(".ga-picture")) if (figure.querySelector(".ga-stepper")) enableStepper(figure);
+  const before = location.pathname === path ? calculators : [];
+  path = location.pathname;
   const sections = [...document.querySelectorAll(".ga-calculator")];
-  calculators = sections.map((section) => known.get(section) ?? remember(section, new LiveCalculator(section)));
+  calculators = sections.map((section) => before.find((one) => one.section === section) ?? successor(section, before));
   if (sections.length > 0) whenIdle(() => boot().catch(() => {}));
 }
 
-/** The theme may announce the same page twice; its calculators must not be given two sets of listeners. */
-const known = new WeakMap();
-
-function remember(section, calculator) {
-  known.set(section, calculator);
+/**
+ * The theme fetches the page anew and replaces its content the first time a reader follows an anchor within it;
+ * what was typed into the form before must not go with it.
+ */
+function successor(section, before) {
+  const calculator = new LiveCalculator(section);
+  const earlier = before.find((one) => one.section.dataset.calculator === section.dataset.calculator);
+  if (earlier) calculator.takeOver(earlier);
+  else calculator.restore();
   return calculator;
 }
 

@@ -4,7 +4,7 @@ import { addressHolds, restoreFromAddress, writeAddress } from "./address.mjs";
 import { enableCopying } from "./copy.mjs";
 import { boot, isReady, run } from "./engine.mjs";
 import { clearErrors, showErrors } from "./errors.mjs";
-import { commandFor, readInputs } from "./form.mjs";
+import { commandFor, controls, readInputs, setText, startingText, textOf } from "./form.mjs";
 import { redraw } from "./live-pictures.mjs";
 import { quiet, showResult } from "./result.mjs";
 import { word } from "./words.mjs";
@@ -12,14 +12,14 @@ import { word } from "./words.mjs";
 const TYPING_PAUSE = 150;
 
 export class LiveCalculator {
-  #section;
+  section;
   #form;
   #name;
   #asked = 0; // Answers to any but the latest question are dropped.
   #pause;
 
   constructor(section) {
-    this.#section = section;
+    this.section = section;
     this.#form = section.querySelector(".ga-form");
     this.#name = section.dataset.calculator;
     for (const output of section.querySelectorAll("output")) quiet(output);
@@ -31,7 +31,6 @@ export class LiveCalculator {
     this.#form.addEventListener("input", () => this.#edited());
     section.querySelector('[data-action="retry"]')?.addEventListener("click", () => this.refresh());
     enableCopying(section, (format) => this.#textAs(format), (done) => this.#say(done ? "copied" : "copy_failed"));
-    this.restore();
   }
 
   /** Take the address's inputs over, where it holds some. */
@@ -39,6 +38,18 @@ export class LiveCalculator {
     if (!addressHolds(this.#form, this.#name)) return;
     restoreFromAddress(this.#form);
     this.refresh();
+  }
+
+  /** Take the inputs of the calculator that stood here before over. */
+  takeOver(earlier) {
+    if (addressHolds(this.#form, this.#name)) {
+      this.restore();
+      return;
+    }
+    clearTimeout(earlier.#pause);
+    const texts = new Map(controls(earlier.#form).map((control) => [control.name, textOf(control)]));
+    for (const control of controls(this.#form)) setText(control, texts.get(control.name));
+    if (controls(this.#form).some((control) => textOf(control) !== startingText(control))) this.refresh();
   }
 
   #edited() {
@@ -70,26 +81,26 @@ export class LiveCalculator {
 
   async #show(answer) {
     if (!answer.ok) {
-      showErrors(this.#section, answer.errors);
+      showErrors(this.section, answer.errors);
       this.#enter("refused", "refused");
       return;
     }
-    clearErrors(this.#section);
-    showResult(this.#section, answer);
-    redraw(this.#section, answer.view.pictures ?? {});
+    clearErrors(this.section);
+    showResult(this.section, answer);
+    redraw(this.section, answer.view.pictures ?? {});
     this.#enter("ready", "updated");
   }
 
   #enter(state, saying) {
-    this.#section.dataset.state = state;
+    this.section.dataset.state = state;
     this.#say(saying);
-    const retry = this.#section.querySelector(".ga-retry");
+    const retry = this.section.querySelector(".ga-retry");
     retry.hidden = state !== "failed";
-    if (state === "failed") retry.querySelector(".ga-command").textContent = commandFor(this.#form, this.#name, this.#section.dataset.language);
+    if (state === "failed") retry.querySelector(".ga-command").textContent = commandFor(this.#form, this.#name, this.section.dataset.language);
   }
 
   #say(name) {
-    this.#section.querySelector(".ga-status").textContent = word(name);
+    this.section.querySelector(".ga-status").textContent = word(name);
   }
 
   /** The JSON is Python's own text: parsing it here would round integers above 2^53. */
@@ -102,7 +113,7 @@ export class LiveCalculator {
   }
 
   #request(more = {}) {
-    const request = { calculator: this.#name, inputs: readInputs(this.#form), language: this.#section.dataset.language };
+    const request = { calculator: this.#name, inputs: readInputs(this.#form), language: this.section.dataset.language };
     return JSON.stringify({ ...request, ...more });
   }
 }
