@@ -11,6 +11,7 @@ from typing import Any
 LONGEST_TEXT = 1_000_000
 DEEPEST = 32
 _LONGEST_INTEGER = 1_000
+_FARTHEST_EXPONENT = 100_000
 _STRING_OR_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[\]{}]', re.DOTALL)
 
 
@@ -43,7 +44,7 @@ def loads(text: object) -> Any:
         if depth > DEEPEST:
             raise MalformedError("too_deep", deepest=DEEPEST)
     try:
-        return json.loads(text, parse_int=_integer, parse_float=Decimal, object_pairs_hook=_members)
+        return json.loads(text, parse_int=_integer, parse_float=_decimal, object_pairs_hook=_members)
     except MalformedError:
         raise
     except ValueError as error:
@@ -65,6 +66,14 @@ def dumps(value: Any) -> str:
 def _integer(digits: str) -> int:
     # int() refuses more than 4,300 digits. What is cut here is far above every limit either way.
     return int(digits[:_LONGEST_INTEGER])
+
+
+def _decimal(text: str) -> Decimal:
+    # Decimal's own bounds differ between 64 and 32 bits (WebAssembly), and beyond them it raises.
+    mantissa, mark, exponent = text.lower().partition("e")
+    if mark and len(exponent.lstrip("+-0")) >= len(str(_FARTHEST_EXPONENT)):
+        exponent = f"{'-' if exponent.startswith('-') else ''}{_FARTHEST_EXPONENT}"
+    return Decimal(f"{mantissa}{mark}{exponent}")
 
 
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

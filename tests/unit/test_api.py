@@ -93,6 +93,8 @@ def test_notes_warn_without_stopping_the_answer(calculator, inputs, codes, langu
         ('{"calculator": "updates", "language": []}', "language", "unknown_value"),
         ('{"calculator": "updates", "view": 1}', "view", "wrong_type"),
         ('{"calculator": "updates", "inputs": {"dataset_size": NaN}}', "dataset_size", "not_finite"),
+        ('{"calculator": "updates", "inputs": {"dataset_size": 1e9999999999999999999999}}', "dataset_size", "too_large"),
+        ('{"calculator": "updates", "inputs": {"dataset_size": 1e-9999999999999999999999}}', "dataset_size", "wrong_type"),
         ('{"calculator": "updates", "inputs": {"dataset_size": -Infinity}}', "dataset_size", "not_finite"),
     ],
 )  # fmt: skip

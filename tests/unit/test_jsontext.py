@@ -49,6 +49,22 @@ def test_an_integer_python_would_not_read_stays_huge():
     assert jsontext.loads("-" + "9" * 10_000) < -(10**900)
 
 
+@pytest.mark.parametrize(
+    "text, sign",
+    [
+        ("1e999999999", 1),
+        ("1e-999999999", -1),
+        ("1E+9999999999999999999999", 1),
+        ("1e-9999999999999999999999", -1),
+        ("1e-00099", -1),
+        ("12.5", 0),
+    ],
+)
+def test_far_exponents_are_read_alike_everywhere(text, sign):
+    read = jsontext.loads(text)
+    assert (read.adjusted() > 90) - (read.adjusted() < -90) == sign
+
+
 def test_exact_numbers_are_written_as_the_nearest_double_or_integer():
     assert jsontext.dumps([Fraction(3, 4), Fraction(4, 2), Decimal("0.1")]) == "[0.75, 2, 0.1]"
 

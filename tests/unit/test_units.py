@@ -61,14 +61,14 @@ REFUSED_COUNTS = [
     (".", "wrong_type"),
     ("--4", "wrong_type"),
     ("9" * 401, "wrong_type"),
-    (Decimal("1E-999999999"), "wrong_type"),
+    (Decimal("1E-99999"), "wrong_type"),
     (float("nan"), "not_finite"),
     (float("inf"), "not_finite"),
     (float("-inf"), "not_finite"),
     (10**18 + 1, "too_large"),
     (10**400, "too_large"),
     (10**20000, "too_large"),
-    (Decimal("1E+999999999"), "too_large"),
+    (Decimal("1E+99999"), "too_large"),
 ]
 
 
