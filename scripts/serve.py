@@ -7,9 +7,11 @@ import mimetypes
 import subprocess
 import sys
 import time
+from typing import Any
 
 from mkdocs.livereload import LiveReloadServer
 
+import postbuild
 from paths import ROOT, SITE
 
 DEFAULT_PORT = 8000
@@ -59,6 +61,15 @@ class SiteServer(LiveReloadServer):
     """MkDocs' own development server, on a port that was bound beforehand."""
 
     bound = False
+
+    def _serve_request(self, environ: dict[str, Any], start_response: Any) -> Any:
+        """Name this address in the sitemaps: the theme follows links without reloading only to pages it finds there."""
+        path = SITE / environ["PATH_INFO"].lstrip("/")
+        if path.name != "sitemap.xml" or not path.is_file():
+            return super()._serve_request(environ, start_response)
+        start_response("200 OK", [("Content-Type", "application/xml; charset=utf-8")])
+        text = path.read_text(encoding="utf-8").replace(postbuild.configured_base(), self.url)
+        return [text.encode()]
 
     def server_bind(self) -> None:
         """Bind once: the server's start would do it again."""
