@@ -1,4 +1,4 @@
-"""Take the README's pictures of the calculator from the built site, one for each language: run it after the calculator's look changes."""
+"""Take the README's pictures of the calculator, one per language, from the built site: for when its look has changed."""
 
 import functools
 import http.server
