@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import io
 import json
+import os
 import sys
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -21,7 +22,15 @@ COMMANDS = {name.replace("_", "-"): calculator for name, calculator in CALCULATO
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status: 0 answered, 2 refused."""
-    words = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        return _answer(list(sys.argv[1:] if arguments is None else arguments))
+    except BrokenPipeError:
+        # Whoever read the output, `head` say, has seen enough. Python would complain again when it closes the stream.
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123 - it stays open to the end of the program
+        return 0
+
+
+def _answer(words: list[str]) -> int:
     language = _language_of(words)
     _use_utf8()
     if words and not words[0].startswith("-") and words[0] not in {"run", *COMMANDS}:

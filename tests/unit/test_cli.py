@@ -136,6 +136,16 @@ def test_flags_take_no_value(capsys):
     assert json.loads(capsys.readouterr().out)["inputs"]["drop_last"] is True
 
 
+def test_a_reader_that_stops_reading_is_no_error(monkeypatch):
+    class Closed(io.StringIO):
+        def write(self, _):
+            raise BrokenPipeError
+
+    monkeypatch.setattr(sys, "stdout", Closed())
+    assert cli.main(DEFAULTS) == 0
+    sys.stdout.close()
+
+
 def test_any_stream_will_do(monkeypatch):
     monkeypatch.setattr(sys, "stdout", io.StringIO())
     assert cli.main([*DEFAULTS, "--lang", "ar"]) == 0
