@@ -98,7 +98,9 @@ def _describe(parser: argparse.ArgumentParser, calculator: Calculator, language:
     for field in calculator.fields:
         # Neither type nor choices here: every value goes to the core as text, which refuses it in the reader's language.
         settings: dict[str, Any] = {"dest": f"field_{field.name}", "help": _help(field, language)}
-        if field.kind == "flag":
+        if field.kind == "flag" and field.default:
+            parser.add_argument(option(field.name), action=argparse.BooleanOptionalAction, **settings)
+        elif field.kind == "flag":
             parser.add_argument(option(field.name), action="store_true", **settings)
         else:
             # Any number of words: an unquoted "0.5 GB" is two, and none at all is refused below, not by argparse.
@@ -111,7 +113,7 @@ def _describe(parser: argparse.ArgumentParser, calculator: Calculator, language:
 
 def _help(field: Field, language: str) -> str:
     parts = [messages.text(f"field.{field.name}.help", language)]
-    parts += [f"[{'; '.join(choice_text(choice, language) for choice in field.choices)}]"] if field.choices else []
+    parts += [f"[{'; '.join(choice_text(field.name, choice, language) for choice in field.choices)}]"] if field.choices else []
     if field.required:
         parts.append(f"({messages.text('cli.required', language)})")
     elif field.default not in (None, False):
@@ -136,8 +138,8 @@ def _calculate(calculator: Calculator, options: argparse.Namespace, rest: Sequen
         words = getattr(options, f"field_{field.name}")
         if words == []:
             return _refuse([messages.text("cli.expects_value", language, option=option(field.name))], language)
-        if words:
-            inputs[field.name] = words if field.kind == "flag" else " ".join(words)
+        if words or (words is False and field.default):
+            inputs[field.name] = words if isinstance(words, bool) else " ".join(words)
     # An option that does not exist is a field that does not exist, so the core answers with the nearest name.
     inputs |= {word.lstrip("-").partition("=")[0].replace("-", "_"): "" for word in rest if word.startswith("-")}
     request = {"calculator": calculator.name, "inputs": inputs, "language": options.lang, "view": not options.as_json}

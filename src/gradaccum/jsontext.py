@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from decimal import Decimal
 from fractions import Fraction
@@ -61,6 +62,19 @@ def dumps(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, default=_plain)
     # Half of a surrogate pair can be written in JSON but not in UTF-8.
     return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def writable(value: Any) -> Any:
+    """A value that JSON can give back: infinities, NaN and numbers beyond a double become their text.
+
+    >>> writable({"limits": [0.5, float("inf")]})
+    {'limits': [0.5, 'inf']}
+    """
+    if isinstance(value, dict):
+        return {name: writable(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [writable(inner) for inner in value]
+    return str(value) if isinstance(value, float | Decimal) and not math.isfinite(float(value)) else value
 
 
 def _integer(digits: str) -> int:

@@ -56,6 +56,15 @@ def equals_size(value: int, system: units.System) -> str:
     return f"{relation} {_with_unit(figures.format_size(value, system))}"
 
 
+def near_size(value: int, system: units.System) -> str:
+    r"""A size in the largest fitting unit, without a relation: a term of a sum whose total says that it is rounded.
+
+    >>> near_size(2_000_000_000, "decimal")
+    '2\\,\\text{GB}'
+    """
+    return _with_unit(figures.format_size(value, system))
+
+
 def _with_unit(text: str) -> str:
     amount, unit = text.split(" ")
     return rf"{amount.replace(',', '{,}')}\,\text{{{unit}}}"

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
 from typing import Any
 
 from gradaccum import jsontext, units
-from gradaccum.calculators.declaration import Calculator, Field, Values
+from gradaccum.calculators.declaration import Calculator, Field, FieldKind, Values
 from gradaccum.errors import InputError
 
 _ROW_BREAK = re.compile(r"[\n;؛]+")
@@ -82,22 +83,22 @@ def unknown_name(code: str, name: str, known: Iterable[str], field: str | None =
 
 def read_field(field: Field, entered: object) -> Any:
     """One entered value as its field's kind. Errors: ``InputError`` at the field."""
-    match field.kind:
-        case "count":
-            return units.read_count(entered, field.name)
-        case "size":
-            return units.read_size(entered, field.name, rounding="down" if field.budget else "up")
-        case "number":
-            number = units.read_number(entered, field.name, allow_zero=field.zero)
-            if field.fraction and number > 1:
-                raise InputError(field.name, "too_large", "fraction", value=entered)
-            return number
-        case "flag":
-            return _read_flag(field, entered)
-        case "choice":
-            return _read_choice(field, entered)
-        case _:
-            return _read_table(field, entered)
+    return READERS[field.kind](field, entered)
+
+
+def _read_count(field: Field, entered: object) -> int:
+    return units.read_count(entered, field.name)
+
+
+def _read_size(field: Field, entered: object) -> int:
+    return units.read_size(entered, field.name, rounding="down" if field.budget else "up")
+
+
+def _read_number(field: Field, entered: object) -> Fraction:
+    number = units.read_number(entered, field.name, allow_zero=field.zero)
+    if field.fraction and number > 1:
+        raise InputError(field.name, "too_large", "fraction", value=entered)
+    return number
 
 
 def _is_blank(entered: object) -> bool:
@@ -120,6 +121,30 @@ def _read_choice(field: Field, entered: object) -> str:
         if choice.casefold() == wanted:
             return choice
     raise unknown_name("unknown_value", entered, field.choices, field.name)
+
+
+def _read_object(field: Field, entered: object) -> dict[str, Any]:
+    """A JSON object, or its text as it was pasted."""
+    if isinstance(entered, str):
+        try:
+            entered = jsontext.loads(entered)
+        except jsontext.MalformedError as error:
+            raise InputError(field.name, "malformed", error.rule, **error.details) from error
+    if not isinstance(entered, dict):
+        raise InputError(field.name, "wrong_type", "object", value=entered)
+    return {name: jsontext.writable(value) for name, value in entered.items()}
+
+
+def _read_names(field: Field, entered: object) -> str | list[str]:
+    """One of the choices, or names in a list or a text that parts them with commas or blanks."""
+    if isinstance(entered, str):
+        words = [word for word in re.split(r"[\s,،]+", units.plain_text(entered)) if word]
+        if len(words) == 1 and words[0].casefold() in field.choices:
+            return words[0].casefold()
+        entered = words
+    if not isinstance(entered, list) or not entered or not all(isinstance(name, str) and name for name in entered):
+        raise InputError(field.name, "wrong_type", "names", value=entered, known=", ".join(field.choices))
+    return entered
 
 
 def _read_table(field: Field, entered: object) -> list[list[Any]]:
@@ -149,3 +174,16 @@ def _rows_of_text(text: str) -> object:
     # A comma with a blank behind it parts cells; without one it may stand between thousands.
     lines = [re.sub(r"[,،](?=\s|$)", " ", line) for line in _ROW_BREAK.split(text)]
     return [[cell for cell in _CELL_BREAK.split(line) if cell] for line in lines if line.strip()]
+
+
+READERS: dict[FieldKind, Callable[[Field, object], Any]] = {
+    "count": _read_count,
+    "size": _read_size,
+    "number": _read_number,
+    "flag": _read_flag,
+    "choice": _read_choice,
+    "object": _read_object,
+    "names": _read_names,
+    "counts": _read_table,
+    "numbers": _read_table,
+}

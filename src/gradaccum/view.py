@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from gradaccum import figures, units, window
-from gradaccum.calculators.declaration import Answer, Calculator, Field, Output, Values
+from gradaccum import figures, jsontext, tables, units, window
+from gradaccum.calculators.declaration import Answer, Calculator, Field, FieldKind, Output, OutputKind, Values
 from gradaccum.catalogue import gpu_memory
 from gradaccum.messages import has, text
 
@@ -34,10 +35,12 @@ def notes(answer: Answer, language: str) -> list[dict[str, str]]:
     return [{"code": note.code, "message": text(f"note.{note.code}", language, **note.values)} for note in answer.notes]
 
 
-def choice_text(choice: str, language: str) -> str:
-    """A choice in words; the name of a device and the like stands for itself."""
-    key = f"choice.{choice}"
-    return text(key, language) if has(key, language) else choice
+def choice_text(field: str, choice: str, language: str) -> str:
+    """A choice in words, which may be those of its field alone; the name of a device and the like stands for itself."""
+    for key in (f"choice.{field}.{choice}", f"choice.{choice}"):
+        if has(key, language):
+            return text(key, language)
+    return choice
 
 
 def _output(output: Output, answer: Answer, language: str) -> dict[str, Any]:
@@ -46,26 +49,31 @@ def _output(output: Output, answer: Answer, language: str) -> dict[str, Any]:
         "name": output.name,
         "label": text(f"output.{output.name}.label", language),
         "symbol": output.symbol,
-        "text": _figure(output.kind, value, answer),
+        "text": _figure(output.kind, value, answer, language),
         "detail": _detail(output.kind, value, answer, language),
+        "table": tables.table(value, language, answer.system) if output.kind == "rows" else None,
         "primary": output.primary,
     }
 
 
-def _figure(kind: str, value: Any, answer: Answer) -> str:
-    match kind:
-        case "count":
-            return figures.format_count(value)
-        case "size":
-            return figures.format_size(value, answer.system)
-        case "duration":
-            return figures.format_duration(value)
-        case "money":
-            return f"{figures.format_decimal(value)}"
-        case "table":
-            return "\n".join("  ".join(_cell(cell, 4) for cell in row) for row in value)
-        case _:
-            return figures.format_number(value)
+def _figure(kind: OutputKind, value: Any, answer: Answer, language: str) -> str:
+    return FIGURES[kind](value, language, answer.system)
+
+
+FIGURES: dict[OutputKind, Callable[[Any, str, units.System], str]] = {
+    "count": lambda value, _, __: figures.format_count(value),
+    "size": lambda value, _, system: figures.format_size(value, system),
+    "number": lambda value, _, __: figures.format_number(value),
+    "duration": lambda value, _, __: figures.format_duration(value),
+    "money": lambda value, _, __: f"{figures.format_decimal(value)}",
+    "percent": lambda value, _, __: f"{figures.format_number(100 * value, 4)} %",
+    "difference": lambda value, _, system: ("−" if value < 0 else "") + figures.format_size(abs(value), system),
+    "phase": lambda value, language, _: text(f"phase_name.{value}", language),
+    "flag": lambda value, language, _: text("ui.yes" if value else "ui.no", language),
+    "rows": tables.as_text,
+    "table": lambda value, _, __: "\n".join("  ".join(_cell(cell, 4) for cell in row) for row in value),
+}
+"""Each kind of output as a person reads it."""
 
 
 def _detail(kind: str, value: Any, answer: Answer, language: str) -> str:
@@ -81,19 +89,24 @@ def _detail(kind: str, value: Any, answer: Answer, language: str) -> str:
 def field_text(field: Field, shown: dict[str, Any], values: Values) -> str:
     """A value as understood, in the form a reader could have typed it."""
     value = shown[field.name]
-    match field.kind:
-        case "count":
-            return figures.format_count(value)
-        case "size":
-            return figures.format_exact_size(value, values.units[field.name])
-        case "number":
-            return figures.format_number(value)
-        case "flag":
-            return "true" if value else "false"
-        case "counts" | "numbers":
-            return "; ".join(" ".join(_cell(cell, 15) for cell in row) for row in value)
-        case _:
-            return str(value)
+    return figures.format_exact_size(value, values.units[field.name]) if field.kind == "size" else TYPED[field.kind](value)
+
+
+def _rows_text(rows: list[list[Any]]) -> str:
+    return "; ".join(" ".join(_cell(cell, 15) for cell in row) for row in rows)
+
+
+TYPED: dict[FieldKind, Callable[[Any], str]] = {
+    "count": figures.format_count,
+    "number": figures.format_number,
+    "choice": str,
+    "flag": lambda value: "true" if value else "false",
+    "object": jsontext.dumps,
+    "names": lambda value: value if isinstance(value, str) else " ".join(value),
+    "counts": _rows_text,
+    "numbers": _rows_text,
+}
+"""Each kind of input as it could be typed; a size needs its unit beside it."""
 
 
 def _cell(cell: Any, digits: int) -> str:
@@ -118,10 +131,18 @@ def command(calculator: Calculator, entered: dict[str, Any]) -> str:
         if field.name not in entered or value is None or value == "":
             continue
         if field.kind == "flag":
-            words += [option(field.name)] if value in (True, "true") else []
+            words += _flag(field, value)
         else:
             words += [option(field.name), _typed(field, value)]
     return shlex.join(words)
+
+
+def _flag(field: Field, value: Any) -> list[str]:
+    """A flag that is on by default has an option that turns it off."""
+    on = value in (True, "true")
+    if on == bool(field.default):
+        return []
+    return [option(field.name) if on else option(f"no_{field.name}")]
 
 
 def option(name: str) -> str:
@@ -133,6 +154,10 @@ def _typed(field: Field, value: Any) -> str:
     """A value of a request as text: there a bare number is bytes, and text without a unit is refused."""
     if isinstance(value, str):
         return value
+    if field.kind == "object":
+        return jsontext.dumps(jsontext.writable(value))
+    if field.kind == "names":
+        return " ".join(value)
     if isinstance(value, list):
         return "; ".join(" ".join("-" if cell is None else str(cell) for cell in row) for row in value)
     if field.kind == "number":

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from gradaccum import accumulation, api, loss, schedule, window
 from gradaccum.calculators import CALCULATORS
 from gradaccum.errors import InputError
+from gradaccum.families import FAMILIES
 
 counts = st.integers(1, 10**18)
 small = st.integers(1, 500)
@@ -151,7 +152,57 @@ good = {
     "flag": st.booleans(),
     "counts": st.lists(st.lists(st.integers(0, 10**18), min_size=2, max_size=2), min_size=1, max_size=3),
     "numbers": st.lists(st.lists(st.floats(-1e9, 1e9), min_size=2, max_size=2), min_size=1, max_size=3),
+    "names": st.sampled_from(["all-linear", "attention", "q_proj v_proj", "none"])
+    | st.lists(st.text(min_size=1), min_size=1, max_size=2),
 }
+
+# Every key that is read, with values near the right ones and far from them.
+CONFIG_KEYS = [
+    "hidden_size",
+    "n_embd",
+    "num_hidden_layers",
+    "num_attention_heads",
+    "num_key_value_heads",
+    "head_dim",
+    "intermediate_size",
+    "n_inner",
+    "vocab_size",
+    "tie_word_embeddings",
+    "attention_bias",
+    "mlp_bias",
+    "max_position_embeddings",
+    "sliding_window",
+    "use_sliding_window",
+    "layer_types",
+    "num_local_experts",
+    "num_experts",
+    "num_experts_per_tok",
+    "moe_intermediate_size",
+    "attn_logit_softcapping",
+    "hidden_act",
+    "activation_function",
+    "partial_rotary_factor",
+    "rope_parameters",
+    "rotary_pct",
+    "use_parallel_residual",
+    "type_vocab_size",
+    "image_size",
+    "patch_size",
+    "num_channels",
+    "num_labels",
+    "id2label",
+    "sliding_window_pattern",
+]
+SIZES = {"hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 100}
+hostile = (
+    st.sampled_from([0, -1, 1, 2, 3, 7, "x", "12", [], {}, None, True, 0.25, 1e-9, 10**9, 10**400, float("inf")]) | json_values
+)
+configs = st.builds(
+    lambda model_type, changes: {"model_type": model_type} | SIZES | changes,
+    st.sampled_from([*FAMILIES, "mamba", None]),
+    st.dictionaries(st.sampled_from(CONFIG_KEYS), hostile, max_size=3),
+)
+good["object"] = configs
 
 
 @settings(max_examples=400)
@@ -161,5 +212,17 @@ def test_run_never_raises_on_values_that_are_nearly_right(data):
     inputs = {}
     for field in calculator.fields:
         if field.required or data.draw(st.booleans()):
-            inputs[field.name] = data.draw(st.sampled_from(field.choices) if field.choices else good[field.kind])
+            kind = good[field.kind] if field.kind == "names" or not field.choices else st.sampled_from(field.choices)
+            inputs[field.name] = data.draw(kind)
     check(api.run(json.dumps({"calculator": calculator.name, "inputs": inputs, "language": "ar", "view": True})))
+
+
+@settings(max_examples=400)
+@given(
+    configs, st.sampled_from(["full", "lora", "qlora"]), st.sampled_from(["none", "full"]), st.sampled_from(["sdpa", "eager"])
+)
+def test_run_never_raises_on_configs(config, method, checkpointing, attention):
+    inputs = {"config": config, "micro_batch": 2, "sequence_length": 16, "method": method, "checkpointing": checkpointing}
+    request = {"calculator": "training_memory", "inputs": inputs | {"attention": attention}, "view": True}
+    check(api.run(json.dumps(request)))
+    check(api.run(json.dumps({"calculator": "lora", "inputs": {"config": config, "rank": 2}, "view": True})))

@@ -128,3 +128,39 @@ def test_defaults_are_filled_in_and_told_apart_from_what_was_given():
     assert (values["epochs"], values["drop_last"], values["last_window"]) == (1, False, "step")
     assert values.given == {"dataset_size", "micro_batch", "accumulation_steps"}
     assert "warmup_ratio" not in values
+
+
+@pytest.mark.parametrize(
+    "entered, names",
+    [
+        ("all-linear", "all-linear"),
+        (" All-Linear ", "all-linear"),
+        ("q_proj, v_proj", ["q_proj", "v_proj"]),
+        ("q_proj،v_proj", ["q_proj", "v_proj"]),
+        ("q_proj", ["q_proj"]),
+        (["q_proj"], ["q_proj"]),
+    ],
+)
+def test_names_as_people_type_them(entered, names):
+    assert read_field(Field("targets", "names", choices=("all-linear",)), entered) == names
+
+
+@pytest.mark.parametrize("entered", [3, [], [""], [1], ",", {"a": 1}])
+def test_what_is_no_list_of_names(entered):
+    with pytest.raises(InputError) as caught:
+        read_field(Field("targets", "names", choices=("all-linear",)), entered)
+    assert caught.value.code == "wrong_type"
+
+
+@pytest.mark.parametrize(
+    "entered, value", [({"a": 1}, {"a": 1}), ('{"a": [1]}', {"a": [1]}), ({"a": float("inf")}, {"a": "inf"})]
+)
+def test_objects_or_their_text(entered, value):
+    assert read_field(Field("config", "object"), entered) == value
+
+
+@pytest.mark.parametrize("entered, code", [("{", "malformed"), ("3", "wrong_type"), ([1], "wrong_type"), (3, "wrong_type")])
+def test_what_is_no_object(entered, code):
+    with pytest.raises(InputError) as caught:
+        read_field(Field("config", "object"), entered)
+    assert caught.value.code == code

@@ -5,6 +5,7 @@ import pytest
 
 from gradaccum import api, cli
 from gradaccum.calculators import CALCULATORS
+from gradaccum.view import choice_text
 
 DEFAULTS = {"micro_batch": "4", "accumulation_steps": 8, "activation_per_sample": "0.5 GB"}
 
@@ -124,3 +125,75 @@ def test_nothing_is_drawn_where_there_is_no_memory(calculator, inputs):
 def test_an_output_is_primary_and_field_names_are_unique(calculator):
     assert any(output.primary for output in calculator.outputs)
     assert len({field.name for field in calculator.fields}) == len(calculator.fields)
+
+
+TINY = {"model_type": "llama", "hidden_size": 64, "intermediate_size": 176, "num_hidden_layers": 3, "num_attention_heads": 4, "num_key_value_heads": 2, "vocab_size": 264}  # fmt: skip
+RUN = {"config": TINY, "sequence_length": 48, "micro_batch": 2}
+
+
+@pytest.mark.parametrize(
+    "output, inputs, text",
+    [
+        ("fits", {"memory_budget": "1 GB"}, "yes"),
+        ("fits", {"memory_budget": "1 KB"}, "no"),
+        ("peak_phase", {}, "first backward pass"),
+    ],
+)
+def test_flags_and_phases_in_words(output, inputs, text):
+    assert shown("training_memory", RUN | inputs, output)["text"].casefold() == text
+
+
+@pytest.mark.parametrize("budget, sign", [("1 KB", "−"), ("1 GB", "")])
+def test_a_difference_has_a_sign(budget, sign):
+    assert shown("training_memory", RUN | {"memory_budget": budget}, "headroom")["text"].startswith(
+        sign + "9" if sign == "" else sign
+    )
+
+
+def test_lists_of_objects_are_tables_with_a_line_a_row():
+    for name, calculator, inputs in (
+        ("phases", "training_memory", RUN),
+        ("ledger", "training_memory", RUN),
+        ("by_module", "lora", {"config": TINY, "rank": 2}),
+    ):
+        found = shown(calculator, inputs, name)
+        assert found["text"].count("\n") + 1 == len(found["table"]["rows"])
+        assert (
+            {len(row) for row in found["table"]["rows"]} == {len(found["table"]["columns"])} == {len(found["table"]["numeric"])}
+        )
+
+
+@pytest.mark.parametrize(
+    "inputs, field, text",
+    [
+        ({}, "targets", "all-linear"),
+        ({"targets": "q_proj v_proj"}, "targets", "q_proj v_proj"),
+        ({}, "config", json.dumps(TINY)),
+        ({}, "foreach", "true"),
+        ({"foreach": False}, "foreach", "false"),
+    ],
+)
+def test_objects_names_and_flags_as_typed(inputs, field, text):
+    assert view("training_memory", RUN | inputs)["inputs"][field] == text
+
+
+@pytest.mark.parametrize(
+    "inputs, words",
+    [
+        ({"foreach": False}, ["--no-foreach"]),
+        ({"foreach": "true", "padded": True}, ["--padded"]),
+        ({"method": "lora", "targets": ["q_proj", "v_proj"]}, ["--targets", "q_proj v_proj"]),
+        ({"zero_grad_to_none": False, "memory_budget": 10**9}, ["--no-zero-grad-to-none"]),
+    ],
+)
+def test_the_command_of_a_budget_gives_the_same_answer(inputs, words, capsys):
+    found = shlex.split(view("training_memory", RUN | inputs)["command"])
+    assert [word for word in found if word in words] == words or set(words) <= set(found)
+    assert cli.main([*found[1:], "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == json.loads(
+        api.run(json.dumps({"calculator": "training_memory", "inputs": RUN | inputs}))
+    )
+
+
+def test_a_choice_may_have_words_of_its_field_alone():
+    assert choice_text("gpu", "RTX 4090", "en") == "RTX 4090"

@@ -11,8 +11,8 @@ from typing import Any, Literal
 
 from gradaccum.units import System
 
-FieldKind = Literal["count", "size", "number", "choice", "flag", "counts", "numbers"]
-OutputKind = Literal["count", "size", "number", "duration", "money", "table"]
+FieldKind = Literal["count", "size", "number", "choice", "flag", "counts", "numbers", "object", "names"]
+OutputKind = Literal["count", "size", "number", "duration", "money", "table", "percent", "difference", "phase", "flag", "rows"]
 
 
 class Values(dict[str, Any]):
@@ -33,7 +33,8 @@ class Field:
     """One input. ``example`` is what a form starts with, ``default`` what a request without the field means.
 
     ``zero`` lets a number be 0, ``fraction`` bounds it to at most 1; ``budget`` rounds part of a byte down.
-    ``counts`` and ``numbers`` are tables: one row per replica, one cell per micro-batch.
+    ``counts`` and ``numbers`` are tables: one row per replica, one cell per micro-batch. ``object`` is a JSON object or its
+    text, ``names`` one of the choices or a list of other names.
     """
 
     name: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from functools import cache
 from importlib.resources import files
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from gradaccum.units import BINARY_UNITS
 
@@ -36,3 +36,22 @@ def gpu_memory(name: str) -> int:
     25769803776
     """
     return gpus()[name]["memory_gib"] * BINARY_UNITS["GiB"]
+
+
+class Model(TypedDict):
+    """One entry of ``models.json``; ``parameters`` is the published exact count, where one is known."""
+
+    name: str
+    hub: str
+    config: dict[str, Any]
+    parameters: int | None
+    source: str
+    checked: str
+    note: str
+
+
+@cache
+def models() -> dict[str, Model]:
+    """All models by name, in the order of the catalogue."""
+    entries: list[Model] = json.loads(files(__name__).joinpath("models.json").read_text(encoding="utf-8"))
+    return {entry["name"]: entry for entry in entries}

@@ -22,7 +22,7 @@ def catalogue(language: str) -> MappingProxyType[str, str]:
     return MappingProxyType(json.loads(text))
 
 
-def text(key: str, language: str, **values: object) -> str:
+def text(key: str, language: str, /, **values: object) -> str:
     """A message with its values put in. Errors: ``KeyError`` for an unknown key or a missing value.
 
     >>> text("ui.copied", "en")

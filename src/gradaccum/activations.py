@@ -1,0 +1,234 @@
+"""One window on the tape: what autograd keeps of a micro-batch, and the bytes alive in each phase.
+
+A layer of each kind is written down twice at most, as the first and as a later one, and counted as often as it occurs,
+so the cost does not grow with depth. (The first one differs: it meets the tables all layers share, and without a gradient
+before it.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gradaccum.architecture import Architecture
+from gradaccum.families import family_of
+from gradaccum.families.family import Family
+from gradaccum.families.run import Run
+from gradaccum.setting import Setting
+from gradaccum.tape import Entry, Node, Parameter, Tape, Tensor
+
+
+@dataclass(frozen=True)
+class Span:
+    """Bytes alive at the start, the peak and the end of a segment that occurs ``times`` times in a row.
+
+    ``gradients`` are those of the three that are gradient buffers.
+    """
+
+    start: int
+    peak: int
+    end: int
+    gradients: tuple[int, int, int]
+    times: int = 1
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A storage kept for the backward pass, in ``times`` layers alike."""
+
+    entry: Entry
+    times: int
+
+    @property
+    def size(self) -> int:
+        """Bytes in all those layers."""
+        return self.entry.size * self.times
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What one micro-batch keeps, and ``phases``: first forward, first backward, later forward, later backward.
+
+    Bytes of a phase are those of inputs, activations, temporaries and gradients; weights and optimizer state are not on the
+    tape.
+    """
+
+    ledger: tuple[Kept, ...]
+    phases: tuple[Span, ...]
+    parameters: tuple[tuple[Parameter, int], ...]
+
+    @property
+    def saved(self) -> int:
+        """Bytes autograd keeps for one micro-batch."""
+        return sum(kept.size for kept in self.ledger)
+
+
+def compose(live: int, buffers: int, spans: list[Span]) -> Span:
+    """The span of segments one after the other, from ``live`` bytes on, ``buffers`` of them gradients."""
+    start = peak = live
+    first = at_peak = buffers
+    for span in spans:
+        change, growth = span.end - span.start, span.gradients[2] - span.gradients[0]
+        # Every repetition changes the bytes alike, so the highest one is the first or the last.
+        before = max(0, span.times - 1) if change > 0 else 0
+        reached = live + before * change + span.peak - span.start
+        if reached > peak:
+            peak, at_peak = reached, buffers + before * growth + span.gradients[1] - span.gradients[0]
+        live += span.times * change
+        buffers += span.times * growth
+    return Span(start, peak, live, (first, at_peak, buffers))
+
+
+def trace(
+    architecture: Architecture, setting: Setting, micro_batch: int, sequence_length: int, gradient_shards: int = 1
+) -> Trace:
+    """Two micro-batches of a window, forward and backward; gradient buffers hold one of ``gradient_shards`` parts."""
+    tape = Tape(setting.autocast, gradient_shards)
+    run = Run(tape, architecture, setting, micro_batch, sequence_length)
+    family = family_of(architecture)
+    inputs = family.inputs(run)
+    phases: list[Span] = []
+    ledger: tuple[Kept, ...] = ()
+    live, buffers = tape.meter.live, 0
+    for micro_batch_number in range(2):
+        window = _Window(run, family, inputs)
+        loss = window.forward()
+        phases.append(compose(live, buffers, window.spans + window.exits))
+        if micro_batch_number == 0:
+            ledger = tuple(window.ledger)
+        times = [span.times for span in window.spans]
+        spans = _backward(tape, loss, window.marks, times)
+        del loss, window
+        phases.append(compose(phases[-1].end, buffers, spans))
+        live, buffers = phases[-1].end, phases[-1].gradients[2]
+    counted = dict(_groups(family, architecture))
+    parameters = tuple((p, counted.get(p.name.partition(":")[0], 1)) for p in tape.parameters.values())
+    return Trace(ledger, tuple(phases), parameters)
+
+
+def saved_bytes(architecture: Architecture, setting: Setting, micro_batch: int, sequence_length: int) -> int:
+    """Bytes autograd keeps for one micro-batch: ``trace`` without its backward passes."""
+    run = Run(Tape(setting.autocast), architecture, setting, micro_batch, sequence_length)
+    family = family_of(architecture)
+    window = _Window(run, family, family.inputs(run))
+    window.forward()
+    return sum(kept.size for kept in window.ledger)
+
+
+def _groups(family: Family, architecture: Architecture) -> list[tuple[str, int]]:
+    """The layers to write down, by name ``first.KIND`` and ``KIND``, and how often each occurs."""
+    kinds = family.kinds(architecture)
+    groups = [(f"first.{kinds[0]}", 1)]
+    groups += [(kind, kinds[1:].count(kind)) for kind in dict.fromkeys(kinds[1:])]
+    return groups
+
+
+class _Timer:
+    """Measures a segment from here on."""
+
+    def __init__(self, tape: Tape) -> None:
+        self.meter = tape.meter
+        self.meter.restart()
+        self.start, self.gradients = self.meter.live, self.meter.gradients
+
+    def span(self, times: int) -> Span:
+        """What has happened since."""
+        meter = self.meter
+        buffers = (self.gradients, meter.gradients_at_peak, meter.gradients)
+        return Span(self.start, meter.peak, meter.live, buffers, times)
+
+
+class _Window:
+    """One forward pass, cut into segments: the embedding, each kind of layer, the head with the loss."""
+
+    def __init__(self, run: Run, family: Family, inputs: tuple[Tensor, Tensor]) -> None:
+        self.run, self.family, self.inputs = run, family, inputs
+        self.spans: list[Span] = []
+        self.exits: list[Span] = []
+        self.marks: list[int] = []
+        self.ledger: list[Kept] = []
+
+    def forward(self) -> Tensor:
+        """Write the pass down; the loss that comes out holds the graph."""
+        run, tape = self.run, self.run.tape
+        tape.autocast = run.setting.autocast
+        tape.ledger.clear()
+        self._timer = _Timer(tape)
+        x, context = self.family.start(run, self.inputs[0])
+        self._close(1)
+        for name, times in _groups(self.family, run.arch):
+            kind = name.rpartition(".")[2]
+            with tape.scope(f"{name}:"):
+                x = (
+                    checkpointed(run, self.family, x, context, kind)
+                    if run.setting.checkpointing == "full"
+                    else self.family.layer(run, x, context, kind)
+                )
+            run.held.pop("attention_weights", None)
+            self._close(times)
+        del context
+        run.held.pop("position_ids", None)
+        x = self.family.end(run, x)
+        loss = self.family.loss(run, x, self.inputs[1])
+        del x
+        self._close(1)
+        self._leave_autocast()
+        return loss
+
+    def _leave_autocast(self) -> None:
+        """Free the cached casts of weights, those of a repeated layer as often as it occurs."""
+        cache = self.run.tape.autocast_cache
+        times = dict(_groups(self.family, self.run.arch))
+        for layer in dict.fromkeys(name.partition(":")[0] for name in cache):
+            timer = _Timer(self.run.tape)
+            for name in [name for name in cache if name.partition(":")[0] == layer]:
+                del cache[name]
+            self.exits.append(timer.span(times.get(layer, 1)))
+
+    def _close(self, times: int) -> None:
+        tape = self.run.tape
+        self.spans.append(self._timer.span(times))
+        self.marks.append(len(tape.nodes))
+        self.ledger += [Kept(entry, times) for entry in tape.ledger]
+        tape.ledger.clear()
+        self._timer = _Timer(tape)
+
+
+def checkpointed(run: Run, family: Family, x: Tensor, context: object, kind: str) -> Tensor:
+    """A layer that keeps its input alone and is run again in the backward pass."""
+    tape, scope = run.tape, tuple(run.tape.scopes)
+    with tape.no_grad():
+        output = family.layer(run, x, context, kind)
+    run.held.pop("attention_weights", None)
+    positions = run.held.get("position_ids")
+    storage, shape, strides, dtype = x.storage, x.shape, x.strides, x.dtype
+
+    def rule(tape: Tape, gradient: Tensor) -> list[Tensor | None]:
+        leaf, begin = Node("CheckpointInput", (), lambda _, __: [], [positions.storage] if positions else []), len(tape.nodes)
+        tape.autocast = run.setting.autocast
+        before, tape.scopes = tape.scopes, list(scope)
+        again = family.layer(run, Tensor(shape, strides, dtype, storage, leaf), context, kind)
+        tape.scopes = before
+        run.held.pop("attention_weights", None)
+        tape.autocast, last = None, again.take_node()
+        tape.autocast_cache.clear()
+        del again
+        gradients = {last: gradient}
+        del last, gradient
+        return [tape.backward(gradients, begin).get(leaf)]
+
+    kept = {"hidden_states": x} | {f"argument{i}": t for i, t in enumerate(family.by_position(context), 2)}
+    return tape.record("Checkpoint", output, [x], rule, kept)
+
+
+def _backward(tape: Tape, loss: Tensor, marks: list[int], times: list[int]) -> list[Span]:
+    spans: list[Span] = []
+    gradients = {loss.take_node(): tape.new((), loss.dtype)}
+    tape.autocast = None
+    for until, repeated in zip([*reversed(marks[:-1]), 0], reversed(times), strict=True):
+        timer = _Timer(tape)
+        gradients = tape.backward(gradients, until)
+        if until == 0:
+            # What is left belongs to inputs that asked for a gradient nobody uses.
+            gradients.clear()
+        spans.append(timer.span(repeated))
+    return spans

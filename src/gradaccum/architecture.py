@@ -1,0 +1,237 @@
+"""A model's sizes, read from a Hugging Face ``config.json``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gradaccum.errors import InputError
+from gradaccum.units import read_count
+
+# The same size goes by other names in some families.
+NAMES = {
+    "hidden_size": ("hidden_size", "n_embd"),
+    "num_hidden_layers": ("num_hidden_layers", "n_layer"),
+    "num_attention_heads": ("num_attention_heads", "n_head"),
+    "max_position_embeddings": ("max_position_embeddings", "n_positions"),
+    "intermediate_size": ("intermediate_size", "n_inner"),
+    "experts": ("num_local_experts", "num_experts"),
+}
+# What Transformers takes where a config leaves a key out; null is not the same: it means none.
+DEFAULTS: dict[str, dict[str, Any]] = {
+    "mistral": {"sliding_window": 4096},
+    "qwen3": {"head_dim": 128},
+    "gemma2": {"sliding_window": 4096, "head_dim": 256, "attn_logit_softcapping": 50.0, "final_logit_softcapping": 30.0},
+    "gemma3_text": {"sliding_window": 4096, "head_dim": 256},
+    "mixtral": {"num_local_experts": 8, "num_experts_per_tok": 2},
+    "qwen3_moe": {"num_experts": 128, "num_experts_per_tok": 8, "moe_intermediate_size": 768},
+}
+MOST = 10**9
+"""Largest size of one dimension that is taken for real."""
+ACTIVATIONS = {
+    "silu": "silu",
+    "swish": "silu",
+    "gelu": "gelu",
+    "gelu_pytorch_tanh": "gelu",
+    "gelu_new": "gelu_new",
+    "relu": "relu",
+}
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """Sizes in the field's symbols: h hidden, f MLP, L layers, H heads, K key-value heads, d head size, V vocabulary."""
+
+    model_type: str
+    hidden: int
+    mlp: int
+    layers: int
+    heads: int
+    kv_heads: int
+    head_size: int
+    vocabulary: int = 0
+    tied: bool = False
+    qkv_bias: bool = False
+    output_bias: bool = False
+    mlp_bias: bool = False
+    positions: int = 0
+    rotary: int = 0
+    sliding_window: int = 0
+    sliding_layers: tuple[bool, ...] = ()
+    experts: int = 0
+    experts_per_token: int = 0
+    activation: str = "silu"
+    softcap_attention: bool = False
+    softcap_logits: bool = False
+    parallel_residual: bool = True
+    token_types: int = 0
+    labels: int = 0
+    image: int = 0
+    patch: int = 0
+    channels: int = 0
+
+
+class _Config:
+    """Typed look-ups that name the key at fault."""
+
+    def __init__(self, config: Mapping[str, Any]) -> None:
+        self.config = config
+
+    def count(self, key: str, default: int | None = None, *, most: int = MOST) -> int:
+        """A size; the default where the key is absent or null, an error where there is none."""
+        names = NAMES.get(key, (key,))
+        name = next((n for n in names if self.config.get(n) is not None), None)
+        if name is None:
+            if default is None:
+                raise InputError("config", "missing", "config_key", key=key)
+            return default
+        try:
+            value = read_count(self.config[name], "config")
+        except InputError as error:
+            raise InputError("config", error.code, "config_count", key=name, value=self.config[name], greatest=most) from error
+        if value > most:
+            raise InputError("config", "too_large", "config_count", key=name, value=value, greatest=most)
+        return value
+
+    def flag(self, key: str, *, default: bool) -> bool:
+        """True or false."""
+        value = self.config.get(key)
+        if value is None:
+            return default
+        if not isinstance(value, bool):
+            raise InputError("config", "wrong_type", "config_flag", key=key, value=value)
+        return value
+
+    def has(self, key: str) -> bool:
+        """Whether the key is there and not null."""
+        return self.config.get(key) is not None
+
+
+def architecture(config: object, known: tuple[str, ...]) -> Architecture:
+    """The sizes a ``config.json`` names, with Transformers' defaults for what it leaves out.
+
+    ``config``: the decoded object; ``known``: the model types that can be written down.
+    Errors, all at ``config``: ``wrong_type``, ``unsupported_model``, ``missing``, ``not_positive``, ``too_large``,
+    ``inconsistent``.
+    Source: the configuration classes of Transformers 5.24.
+
+    >>> gpt2 = {"model_type": "gpt2", "n_embd": 768, "n_layer": 12, "n_head": 12, "n_positions": 1024, "vocab_size": 50257}
+    >>> architecture(gpt2, ("gpt2",)).mlp
+    3072
+    """
+    if not isinstance(config, Mapping):
+        raise InputError("config", "wrong_type", "object", value=config)
+    model_type = config.get("model_type")
+    if model_type is None:
+        raise InputError("config", "missing", "config_key", key="model_type")
+    if not isinstance(model_type, str) or model_type not in known:
+        raise InputError("config", "unsupported_model", "model", value=model_type, known=", ".join(known))
+    config = _completed(model_type, config)
+    read = _Config(config)
+    hidden, heads = read.count("hidden_size"), read.count("num_attention_heads")
+    kv_heads = read.count("num_key_value_heads", heads)
+    if heads % kv_heads:
+        raise InputError("config", "inconsistent", "config_heads", heads=heads, kv_heads=kv_heads)
+    head_size = _head_size(read, hidden, heads)
+    layers = read.count("num_hidden_layers", most=10_000)
+    sliding_window = read.count("sliding_window", 0) if config.get("use_sliding_window", True) else 0
+    rotary = int(head_size * _fraction(config))
+    encoder = model_type in ("bert", "vit")
+    image = read.count("image_size", 224 if model_type == "vit" else 0)
+    return Architecture(
+        model_type=model_type,
+        hidden=hidden,
+        mlp=read.count("moe_intermediate_size", 0)
+        or read.count("intermediate_size", 4 * hidden if model_type == "gpt2" else None),
+        layers=layers,
+        heads=heads,
+        kv_heads=kv_heads,
+        head_size=head_size,
+        vocabulary=0 if model_type == "vit" else read.count("vocab_size"),
+        tied=read.flag("tie_word_embeddings", default=model_type in ("gpt2", "gemma2", "gemma3_text", "bert")),
+        qkv_bias=read.flag("attention_bias", default=model_type in ("qwen2", "gpt_neox", "bert")) or (model_type == "vit"),
+        output_bias=model_type != "qwen2" and read.flag("attention_bias", default=encoder or model_type == "gpt_neox"),
+        mlp_bias=read.flag("mlp_bias", default=encoder),
+        positions=read.count("max_position_embeddings", 512 if encoder else 0)
+        if model_type != "gpt2"
+        else read.count("max_position_embeddings", 1024),
+        rotary=rotary,
+        sliding_window=sliding_window,
+        sliding_layers=_sliding(read, model_type, layers) if sliding_window else (),
+        experts=read.count("experts", None if model_type in ("mixtral", "qwen3_moe") else 0),
+        experts_per_token=read.count("num_experts_per_tok", None if model_type in ("mixtral", "qwen3_moe") else 0),
+        activation=_activation(config, model_type),
+        softcap_attention=read.has("attn_logit_softcapping"),
+        softcap_logits=read.has("final_logit_softcapping"),
+        parallel_residual=read.flag("use_parallel_residual", default=True),
+        token_types=read.count("type_vocab_size", 2 if model_type == "bert" else 0),
+        labels=read.count("num_labels", _labels(config)),
+        image=image,
+        patch=read.count("patch_size", 16 if model_type == "vit" else 0, most=image or MOST),
+        channels=read.count("num_channels", 3 if model_type == "vit" else 0),
+    )
+
+
+def _completed(model_type: str, config: Mapping[str, Any]) -> dict[str, Any]:
+    """The config with its family's defaults; the number of experts may go by another name and then needs none."""
+    experts = any(config.get(name) is not None for name in NAMES["experts"])
+    defaults = DEFAULTS.get(model_type, {})
+    return {key: value for key, value in defaults.items() if not (experts and key in NAMES["experts"])} | dict(config)
+
+
+def _head_size(read: _Config, hidden: int, heads: int) -> int:
+    # GPT-2 splits its hidden size evenly, whatever else the config says.
+    if read.has("head_dim") and read.config["model_type"] != "gpt2":
+        return read.count("head_dim")
+    size, rest = divmod(hidden, heads)
+    if rest:
+        raise InputError("config", "inconsistent", "config_head_size", hidden=hidden, heads=heads)
+    return size
+
+
+def _fraction(config: Mapping[str, Any]) -> float:
+    """The part of each head that rotary positions turn."""
+    nested = config.get("rope_parameters") or config.get("rope_scaling") or {}
+    sources = [config, nested if isinstance(nested, Mapping) else {}]
+    for key in ("partial_rotary_factor", "rotary_pct"):
+        for source in sources:
+            value = source.get(key)
+            if value is not None:
+                try:
+                    part = float(value)
+                except (TypeError, ValueError, OverflowError) as error:
+                    raise InputError("config", "wrong_type", "config_part", key=key, value=value) from error
+                if not 0 < part <= 1:
+                    raise InputError("config", "too_large" if part > 1 else "not_positive", "config_part", key=key, value=value)
+                return part
+    return 0.25 if config.get("model_type") == "gpt_neox" else 1.0
+
+
+def _sliding(read: _Config, model_type: str, layers: int) -> tuple[bool, ...]:
+    """Which layers attend to a window only."""
+    types = read.config.get("layer_types")
+    if isinstance(types, list) and len(types) == layers:
+        return tuple(kind == "sliding_attention" for kind in types)
+    if model_type == "gemma2":
+        return tuple(index % 2 == 0 for index in range(layers))
+    if model_type == "gemma3_text":
+        pattern = read.count("sliding_window_pattern", 6)
+        return tuple((index + 1) % pattern != 0 for index in range(layers))
+    return (model_type in ("mistral", "mixtral", "phi3"),) * layers
+
+
+def _activation(config: Mapping[str, Any], model_type: str) -> str:
+    default = {"gpt2": "gelu_new", "gpt_neox": "gelu", "bert": "gelu", "vit": "gelu"}.get(model_type, "silu")
+    default = "gelu" if model_type.startswith("gemma") else default
+    name = next((config[k] for k in ("hidden_activation", "hidden_act", "activation_function") if config.get(k)), default)
+    if model_type.startswith("gemma"):
+        return "gelu"
+    if not isinstance(name, str) or name not in ACTIVATIONS:
+        raise InputError("config", "unsupported_model", "config_activation", value=name, known=", ".join(ACTIVATIONS))
+    return ACTIVATIONS[name]
+
+
+def _labels(config: Mapping[str, Any]) -> int:
+    labels = config.get("id2label")
+    return len(labels) if isinstance(labels, Mapping) and labels else 2

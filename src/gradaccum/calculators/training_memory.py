@@ -1,0 +1,163 @@
+"""Calculator ``training_memory``: the whole budget of a training step, phase by phase."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradaccum import adapters, figures, models, storage, tex, training
+from gradaccum.calculators.declaration import Answer, Calculator, Check, Field, Note, Output, Step, Values
+from gradaccum.calculators.lora import MODEL_FIELDS
+from gradaccum.catalogue import gpu_memory, gpus
+from gradaccum.errors import InputError
+from gradaccum.setting import Setting
+
+PRECISIONS = ("bf16", "fp32", "bf16-mixed", "fp16-mixed", "bf16-autocast")
+ATTENTIONS = ("sdpa", "flash", "eager")
+
+FIELDS = (
+    *MODEL_FIELDS,
+    Field("sequence_length", "count", "s", required=True, example="4096"),
+    Field("micro_batch", "count", "b", required=True, example="1"),
+    Field("accumulation_steps", "count", "a", default=1, example="8"),
+    Field("replicas", "count", "g", default=1, example="1"),
+    Field("precision", "choice", default="bf16", example="bf16", choices=PRECISIONS),
+    Field("method", "choice", default="full", example="full", choices=("full", "lora", "qlora")),
+    Field("checkpointing", "choice", default="none", example="full", choices=("none", "full")),
+    Field("gpu", "choice", choices=tuple(gpus()), example="H100 80GB"),
+    Field("optimizer", "choice", default="adamw", example="adamw", choices=storage.OPTIMIZERS, group="more"),
+    Field("attention", "choice", default="sdpa", example="sdpa", choices=ATTENTIONS, group="more"),
+    Field("loss", "choice", default="standard", example="standard", choices=("standard", "fused"), group="more"),
+    Field("sharding", "choice", default="none", example="none", choices=training.SHARDING, group="more"),
+    Field("rank", "count", "r", default=16, group="more"),
+    Field("targets", "names", default="all-linear", choices=("all-linear", "attention"), group="more"),
+    Field("adapter_dtype", "choice", default="fp32", example="fp32", choices=("fp32", "bf16", "fp16"), group="more"),
+    Field("memory_budget", "size", budget=True, group="more"),
+    Field("foreach", "flag", default=True, example="true", group="more"),
+    Field("padded", "flag", default=False, group="more"),
+    Field("defer_reduction", "flag", default=False, group="more"),
+    Field("zero_grad_to_none", "flag", default=True, example="true", group="more"),
+)
+
+
+def planned(values: Values) -> training.Plan:
+    """The run that a request describes."""
+    architecture = models.chosen(values)
+    setting = Setting(
+        precision=values["precision"],
+        attention=values["attention"],
+        padded=values["padded"],
+        checkpointing=values["checkpointing"],
+        loss=values["loss"],
+        method=values["method"],
+        rank=values["rank"],
+        targets=adapters.target_names(architecture, values["targets"]),
+        adapter_dtype=values["adapter_dtype"],
+    )
+    names = ("micro_batch", "sequence_length", "accumulation_steps", "replicas", "optimizer", "foreach", "sharding")
+    switches = {name: values[name] for name in (*names, "defer_reduction", "zero_grad_to_none")}
+    return training.Plan(architecture, setting, **switches)
+
+
+def _check_targets(values: Values) -> None:
+    if values["method"] != "full":
+        architecture = models.chosen(values)
+        adapters.adapted(architecture, 1, adapters.target_names(architecture, values["targets"]), values["adapter_dtype"])
+
+
+def _check_attention(values: Values) -> None:
+    """Flash kernels know half precision only."""
+    if values["attention"] == "flash" and values["precision"] == "fp32":
+        raise InputError("attention", "unknown_value", "flash_in_fp32")
+
+
+def available(values: Values) -> int | None:
+    """The budget to fit into, in bytes; a size goes before a device."""
+    if "memory_budget" in values:
+        budget: int = values["memory_budget"]
+        return budget
+    return gpu_memory(values["gpu"]) if "gpu" in values else None
+
+
+def _answer(values: Values) -> Answer:
+    plan = planned(values)
+    found = training.budget(plan)
+    top = found.peak_phase
+    outputs: dict[str, Any] = {
+        "peak": top.peak,
+        "peak_phase": top.name,
+        "parameters": found.parameters,
+        "trainable_parameters": found.trainable,
+        "weights": found.weights,
+        "gradients": found.gradients,
+        "optimizer_states": found.optimizer_states,
+        "activation_per_sample": training.activation_per_sample(plan),
+        "activations": found.activations,
+        "phases": [{"phase": phase.name, "peak": phase.peak, "parts": phase.parts} for phase in found.phases],
+        "ledger": _ledger(found),
+    }
+    parts = {name: size for name, size in top.parts.items() if size}
+    terms = " + ".join(tex.near_size(size, "binary") for size in parts.values())
+    steps = [Step(rf"{terms} {tex.equals_size(top.peak, 'binary')}", f"peak_{top.name}")]
+    notes = [Note("config_over_model")] if {"model", "config"} <= values.given else []
+    memory = available(values)
+    if memory is not None:
+        outputs["fits"] = top.peak <= memory
+        outputs["headroom"] = memory - top.peak
+        outputs["largest_micro_batch"] = training.largest_micro_batch(plan, memory)
+        named = {
+            "capacity": figures.format_size(memory, "binary"),
+            "lack": figures.format_size(max(0, top.peak - memory), "binary"),
+        }
+        if not outputs["fits"]:
+            notes.append(
+                Note("accumulation_cannot_help" if not outputs["largest_micro_batch"] else "smaller_micro_batch_fits", named)
+            )
+    if plan.accumulation_steps > 1 and plan.zero_grad_to_none:
+        notes.append(Note("one_gradient_buffer", {"buffer": figures.format_size(found.gradients, "binary")}))
+    notes.append(Note("traced_not_measured"))
+    return Answer(outputs, steps, notes, system="binary")
+
+
+def _ledger(found: training.Budget) -> list[dict[str, Any]]:
+    """What autograd keeps, largest first; the layers of a kind are one line."""
+    lines: dict[tuple[str, str, str, tuple[int, ...], str], list[int]] = {}
+    for kept in found.trace.ledger:
+        entry = kept.entry
+        # Inside a layer the path goes on behind the layer's own name; what the layer as a whole keeps has none.
+        module = entry.module if ":" not in entry.module else entry.module.partition(":")[2].lstrip(".") or "layer"
+        line = lines.setdefault((module, entry.operation, entry.slot, entry.shape, entry.dtype), [0, 0])
+        line[0] += kept.times
+        line[1] += kept.size
+    rows = [
+        {"module": m, "operation": o, "slot": s, "shape": list(shape), "dtype": d, "times": times, "bytes": size}
+        for (m, o, s, shape, d), (times, size) in lines.items()
+    ]
+    return sorted(rows, key=lambda row: -row["bytes"])
+
+
+CALCULATOR = Calculator(
+    name="training_memory",
+    fields=FIELDS,
+    outputs=(
+        Output("peak", "size", primary=True),
+        Output("peak_phase", "phase", primary=True),
+        Output("fits", "flag", primary=True),
+        Output("headroom", "difference"),
+        Output("largest_micro_batch", "count"),
+        Output("parameters", "count"),
+        Output("trainable_parameters", "count"),
+        Output("weights", "size", "W"),
+        Output("gradients", "size", "G"),
+        Output("optimizer_states", "size", "S"),
+        Output("activation_per_sample", "size", "A"),
+        Output("activations", "size"),
+        Output("phases", "rows"),
+        Output("ledger", "rows"),
+    ),
+    answer=_answer,
+    checks=(
+        Check(("model", "config"), models.check),
+        Check(("model", "config", "method", "targets", "adapter_dtype"), _check_targets),
+        Check(("attention", "precision"), _check_attention),
+    ),
+)

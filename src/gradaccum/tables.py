@@ -1,0 +1,44 @@
+"""Outputs that are lists of objects, as the columns and cells of a table in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from gradaccum import figures
+from gradaccum.messages import text
+from gradaccum.units import System
+
+Row = dict[str, Any]
+
+
+def table(rows: Sequence[Row], language: str, system: System) -> dict[str, Any]:
+    """``columns``: heads in words; ``rows``: cells as text; ``numeric``: which columns hold figures, for their alignment."""
+    keys = [key for key in rows[0] if key != "parts"]
+    parts = list(rows[0].get("parts", {}))
+    heads = [text(f"column.{key}", language) for key in keys] + [text(f"column.{key}", language) for key in parts]
+    cells = [
+        [_cell(key, row[key], language, system) for key in keys]
+        + [_cell(key, row["parts"][key], language, system) for key in parts]
+        for row in rows
+    ]
+    return {"columns": heads, "rows": cells, "numeric": [key not in WORDS for key in (*keys, *parts)]}
+
+
+WORDS = {"phase", "module", "operation", "slot", "dtype", "shape"}
+
+
+def as_text(rows: Sequence[Row], language: str, system: System) -> str:
+    """The same, a line a row."""
+    found = table(rows, language, system)
+    return "\n".join("  ".join(cell for cell in row if cell) for row in found["rows"])
+
+
+def _cell(key: str, value: Any, language: str, system: System) -> str:
+    if key == "phase":
+        return text(f"phase_name.{value}", language)
+    if key == "shape":
+        return " × ".join(map(str, value))
+    if key in ("times", "parameters"):
+        return figures.format_count(value)
+    return figures.format_size(value, system) if isinstance(value, int) else str(value)

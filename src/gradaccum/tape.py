@@ -1,0 +1,237 @@
+"""A symbolic autograd tape: tensors without values, operations that say what they keep, and the bytes alive at every moment.
+
+Memory is freed as in PyTorch: when the last reference dies. A ``Storage`` is alive as long as some ``Tensor`` or some node
+of the graph refers to it, so a model family written with the names and scopes of its original code has the original's
+lifetimes.
+Nothing here may hold a tensor longer than PyTorch does: rules of the backward pass are made from shapes, never from tensors.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from gradaccum.layout import Dims, contiguous_strides, is_contiguous
+
+BYTES = {"fp32": 4, "bf16": 2, "fp16": 2, "int64": 8, "int32": 4, "bool": 1, "uint64": 8}
+
+
+class Meter:
+    """Bytes alive now, and the most there were since the last ``restart``; how many of either are gradient buffers."""
+
+    def __init__(self) -> None:
+        self.live = self.peak = 0
+        self.gradients = self.gradients_at_peak = 0
+
+    def add(self, size: int) -> None:
+        """Count an allocation."""
+        self.live += size
+        if self.live > self.peak:
+            self.peak, self.gradients_at_peak = self.live, self.gradients
+
+    def restart(self) -> None:
+        """Forget the peak."""
+        self.peak, self.gradients_at_peak = self.live, self.gradients
+
+
+class Storage:
+    """Memory of one allocation; several tensors may look at it."""
+
+    __slots__ = ("meter", "size")
+
+    def __init__(self, size: int, meter: Meter | None) -> None:
+        self.size, self.meter = size, meter
+        if meter:
+            meter.add(size)
+
+    def __del__(self) -> None:
+        if self.meter:
+            self.meter.live -= self.size
+
+
+@dataclass(slots=True, eq=False)
+class Parameter:
+    """A leaf: weights, and the gradient buffer that the first backward pass leaves behind.
+
+    Weights used twice (an embedding tied to the head) sum the gradients of all uses before they reach the buffer: ``waiting``.
+    """
+
+    name: str
+    shape: Dims
+    dtype: str
+    trainable: bool
+    grad: Storage | None = None
+    quantized: bool = False
+    uses: int = 0
+    waiting: Storage | None = None
+
+    @property
+    def count(self) -> int:
+        """Elements."""
+        return math.prod(self.shape)
+
+
+@dataclass(slots=True, eq=False)
+class Tensor:
+    """A view of a storage. ``node`` is what computed it, when a gradient will flow back to it."""
+
+    shape: Dims
+    strides: Dims
+    dtype: str
+    storage: Storage
+    node: Node | Parameter | None = None
+    parameter: Parameter | None = None
+
+    @property
+    def size(self) -> int:
+        """Bytes of a dense tensor of this shape."""
+        return math.prod(self.shape) * BYTES[self.dtype]
+
+    @property
+    def contiguous(self) -> bool:
+        """Whether it lies in memory as a fresh tensor would."""
+        return is_contiguous(self.shape, self.strides)
+
+    def take_node(self) -> Node:
+        """The step that computed it, which the tensor lets go. Errors: ``TypeError`` for a tensor that no step computed."""
+        node, self.node = self.node, None
+        if not isinstance(node, Node):
+            raise TypeError("no gradient flows back to this tensor")
+        return node
+
+
+Rule = Callable[["Tape", Tensor], Sequence[Tensor | None]]
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    """One step of the backward pass: what it keeps, and which gradients it makes of the one it gets."""
+
+    name: str
+    inputs: tuple[Node | Parameter | None, ...]
+    rule: Rule
+    saved: list[Storage] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A line of the ledger: a storage kept for the backward pass, by the operation that kept it first."""
+
+    module: str
+    operation: str
+    slot: str
+    shape: Dims
+    dtype: str
+    size: int
+
+
+class Tape:
+    """Records operations, what they keep and what is alive."""
+
+    def __init__(self, autocast: str | None = None, gradient_shards: int = 1) -> None:
+        self.autocast = autocast
+        self.gradient_shards = gradient_shards
+        self.meter = Meter()
+        self.nodes: list[Node] = []
+        self.parameters: dict[str, Parameter] = {}
+        self.ledger: list[Entry] = []
+        self.recording = True
+        self.autocast_cache: dict[str, Tensor] = {}
+        self._kept: set[int] = set()
+        self.scopes: list[str] = []
+
+    @contextmanager
+    def scope(self, name: str) -> Iterator[None]:
+        """Name the module that is running."""
+        self.scopes.append(name)
+        yield
+        self.scopes.pop()
+
+    @contextmanager
+    def no_grad(self) -> Iterator[None]:
+        """Run without recording, as checkpointing does in the forward pass."""
+        before, self.recording = self.recording, False
+        yield
+        self.recording = before
+
+    def new(self, shape: Dims, dtype: str, strides: Dims | None = None) -> Tensor:
+        """A fresh tensor; ``strides`` are dense in another order of dimensions than usual."""
+        storage = Storage(math.prod(shape) * BYTES[dtype], self.meter)
+        return Tensor(shape, strides or contiguous_strides(shape), dtype, storage)
+
+    def parameter(self, name: str, shape: Sequence[int], dtype: str, *, trainable: bool, quantized: bool = False) -> Tensor:
+        """Weights by their full name; asked for twice, they are the same."""
+        path = ".".join([*self.scopes, name])
+        held = self.parameters.setdefault(path, Parameter(path, tuple(shape), dtype, trainable, quantized=quantized))
+        # Weights are counted apart: their storage is not on the meter.
+        tensor = Tensor(held.shape, contiguous_strides(held.shape), dtype, Storage(0, None))
+        tensor.parameter = held
+        tensor.node = held if trainable else None
+        return tensor
+
+    def record(
+        self, name: str, output: Tensor, inputs: Sequence[Tensor], rule: Rule, kept: Mapping[str, Tensor | None] | None = None
+    ) -> Tensor:
+        """Put an operation on the tape when a gradient must flow through it; ``kept`` are the tensors it saves, by slot."""
+        sources = tuple([tensor.node for tensor in inputs])
+        if self.recording and any(sources):
+            node = Node(name, sources, rule)
+            for slot, tensor in (kept or {}).items():
+                if tensor is not None:
+                    self._keep(node, slot, tensor)
+            for source in sources:
+                if isinstance(source, Parameter):
+                    source.uses += 1
+            self.nodes.append(node)
+            output.node = node
+        return output
+
+    def _keep(self, node: Node, slot: str, tensor: Tensor) -> None:
+        if tensor.parameter is not None:
+            return
+        node.saved.append(tensor.storage)
+        if id(tensor.storage) not in self._kept:
+            self._kept.add(id(tensor.storage))
+            module = ".".join(self.scopes)
+            self.ledger.append(Entry(module, node.name, slot, tensor.shape, tensor.dtype, tensor.storage.size))
+
+    def backward(self, gradients: dict[Node, Tensor], until: int = 0) -> dict[Node, Tensor]:
+        """Run the nodes from the last one down to number ``until``; returns the gradients that wait for earlier nodes."""
+        while len(self.nodes) > until:
+            node = self.nodes.pop()
+            incoming = gradients.pop(node, None)
+            if incoming is None:
+                continue
+            outgoing = list(node.rule(self, incoming))
+            del incoming
+            self._kept.difference_update(map(id, node.saved))
+            node.saved.clear()
+            for position, target in enumerate(node.inputs):
+                gradient, outgoing[position] = outgoing[position], None
+                if gradient is None or target is None:
+                    continue
+                if isinstance(target, Parameter):
+                    self._accumulate(target, gradient)
+                elif target in gradients:
+                    if gradients[target].storage is not gradient.storage:
+                        gradients[target] = self.new(gradient.shape, gradient.dtype)
+                else:
+                    gradients[target] = gradient
+                del gradient
+        return gradients
+
+    def _accumulate(self, target: Parameter, gradient: Tensor) -> None:
+        """The first gradient becomes the buffer, later ones are added to it and die. A sharded buffer is a part of one."""
+        arrived = gradient.storage
+        if target.waiting is not None:
+            arrived = self.new(gradient.shape, gradient.dtype).storage
+            target.waiting = None
+        target.uses -= 1
+        if target.uses:
+            target.waiting = arrived
+        elif target.grad is None:
+            shard = -(-arrived.size // self.gradient_shards)
+            target.grad = arrived if self.gradient_shards == 1 else Storage(shard, self.meter)
+            self.meter.gradients += shard

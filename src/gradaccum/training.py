@@ -1,0 +1,168 @@
+"""The whole budget of a training step: weights, gradients, optimizer state, activations, temporaries, phase by phase.
+
+Symbols: W weights, G gradients, S optimizer state, A activation bytes of a sample, b micro-batch, a accumulation steps,
+g replicas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from gradaccum import storage
+from gradaccum.activations import Span, Trace, saved_bytes, trace
+from gradaccum.architecture import Architecture
+from gradaccum.setting import Setting
+from gradaccum.tape import BYTES, Parameter
+
+SHARDING = ("none", "zero1", "zero2", "zero3")
+PHASES = ("first_forward", "first_backward", "later_forward", "later_backward")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One training run, as far as memory asks."""
+
+    architecture: Architecture
+    setting: Setting
+    micro_batch: int
+    sequence_length: int
+    accumulation_steps: int = 1
+    replicas: int = 1
+    optimizer: str = "adamw"
+    foreach: bool = True
+    sharding: str = "none"
+    defer_reduction: bool = False
+    zero_grad_to_none: bool = True
+
+    @property
+    def stage(self) -> int:
+        """ZeRO stage; with one replica there is nothing to shard."""
+        return SHARDING.index(self.sharding) if self.replicas > 1 else 0
+
+    @property
+    def gradient_shards(self) -> int:
+        """Parts a gradient buffer is cut into: none while the reduction is deferred."""
+        return self.replicas if self.stage >= 2 and not self.defer_reduction else 1
+
+
+@dataclass(frozen=True)
+class Phase:
+    """The peak of a phase and what it is made of, in bytes."""
+
+    name: str
+    peak: int
+    parts: dict[str, int]
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Bytes of one device in steady state, with the optimizer state present."""
+
+    parameters: int
+    trainable: int
+    weights: int
+    gradients: int
+    optimizer_states: int
+    activations: int
+    phases: tuple[Phase, ...]
+    trace: Trace
+
+    @property
+    def peak_phase(self) -> Phase:
+        """The phase with the highest peak, the earliest of equals."""
+        return max(self.phases, key=lambda phase: phase.peak)
+
+
+@lru_cache(maxsize=64)
+def traced(architecture: Architecture, setting: Setting, micro_batch: int, length: int, shards: int) -> Trace:
+    """A trace, remembered: budgets that differ in other switches share it."""
+    return trace(architecture, setting, micro_batch, length, shards)
+
+
+def activation_per_sample(plan: Plan) -> int:
+    """A: what one more sample adds to the bytes autograd keeps.
+
+    saved(3) - saved(2), in bytes. One row alone can be a special case (a batch of one is laid out as if it had no batch), and
+    bytes that are kept whatever the batch is (rotary tables, casts of weights) drop out.
+    """
+    two, three = (saved_bytes(plan.architecture, plan.setting, b, plan.sequence_length) for b in (2, 3))
+    return three - two
+
+
+def budget(plan: Plan) -> Budget:
+    """Weights, gradients, state and the peak of every phase of one device.
+
+    First phases run without a gradient buffer (``zero_grad`` sets gradients to None), later ones with it; the optimizer step
+    adds its temporaries to W + G + S.
+    Sharding divides state (ZeRO-1), gradients (2) and weights (3) by the replicas, rounded up.
+    Does not include: CUDA context, allocator's rounding and reserve, workspaces of kernels, communication buffers.
+    """
+    found = traced(plan.architecture, plan.setting, plan.micro_batch, plan.sequence_length, plan.gradient_shards)
+    parameters = found.parameters
+    weights = _shard(storage.weight_bytes(parameters), plan.replicas if plan.stage >= 3 else 1)
+    gradients = _shard(storage.gradient_bytes(parameters), plan.gradient_shards)
+    states = _shard(storage.optimizer_bytes(parameters, plan.optimizer), plan.replicas if plan.stage >= 1 else 1)
+    gathered = _largest_unit(parameters) if plan.stage >= 3 else 0
+    steady = {"weights": weights, "optimizer_states": states}
+    phases = [_phase(name, span, found.saved, steady, gathered) for name, span in _spans(plan, found.phases)]
+    temporaries = _shard(
+        storage.step_bytes(parameters, plan.optimizer, foreach=plan.foreach), plan.replicas if plan.stage else 1
+    )
+    step = steady | {"gradients": gradients, "activations": 0, "temporaries": temporaries}
+    phases.append(Phase("optimizer_step", sum(step.values()), step))
+    base = sum(p.count * times for p, times in parameters)
+    trainable = sum(p.count * times for p, times in parameters if p.trainable)
+    adapters = trainable if plan.setting.method != "full" else 0
+    return Budget(base - adapters, trainable, weights, gradients, states, found.saved, tuple(phases), found)
+
+
+def _spans(plan: Plan, spans: Sequence[Span]) -> list[tuple[str, Span]]:
+    named = list(zip(PHASES, spans, strict=True))
+    if not plan.zero_grad_to_none:
+        # Buffers that are zeroed in place are there from the first micro-batch on.
+        named[:2] = [(PHASES[0], spans[2]), (PHASES[1], spans[3])]
+    return named if plan.accumulation_steps > 1 else named[:2]
+
+
+def _phase(name: str, span: Span, saved: int, steady: dict[str, int], gathered: int) -> Phase:
+    gradients = span.gradients[1]
+    activations = min(saved, span.peak - gradients)
+    rest = span.peak - gradients - activations + gathered
+    parts = steady | {"gradients": gradients, "activations": activations, "temporaries": rest}
+    return Phase(name, sum(parts.values()), parts)
+
+
+def _shard(size: int, parts: int) -> int:
+    return -(-size // parts)
+
+
+def _largest_unit(parameters: Sequence[tuple[Parameter, int]]) -> int:
+    """Weights of the layer (or table) with the most, gathered whole while it runs."""
+    units: dict[str, int] = {}
+    for parameter, _ in parameters:
+        unit = parameter.name.partition(":")[0] if ":" in parameter.name else parameter.name
+        units[unit] = units.get(unit, 0) + parameter.count * BYTES[parameter.dtype]
+    return max(units.values())
+
+
+def largest_micro_batch(plan: Plan, memory: int) -> int:
+    """The largest b whose peak fits the memory; 0 when not even one sample does.
+
+    Bytes grow evenly with b from 2 on, so a bisection between powers of two needs few traces.
+    """
+
+    def fits(b: int) -> bool:
+        return budget(replace(plan, micro_batch=b)).peak_phase.peak <= memory
+
+    if not fits(1):
+        return 0
+    low = 1
+    while low < 2**40 and fits(2 * low):
+        low *= 2
+    high = 2 * low
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low

@@ -1,0 +1,29 @@
+import pytest
+
+from gradaccum import models
+from gradaccum.catalogue import models as catalogue
+from gradaccum.errors import InputError
+from gradaccum.setting import Setting
+from gradaccum.training import traced
+
+CONFIG = {"model_type": "gpt2", "n_embd": 8, "n_layer": 1, "n_head": 2, "vocab_size": 10}
+
+
+@pytest.mark.parametrize("name", [name for name, model in catalogue().items() if model["parameters"]])
+def test_published_counts_come_out(name):
+    architecture = models.chosen({"model": name})
+    parameters = traced(architecture, Setting(), 1, 8, 1).parameters
+    # BERT's published count is without a classifier.
+    classifier = (architecture.hidden + 1) * architecture.labels if architecture.model_type == "bert" else 0
+    assert sum(p.count * times for p, times in parameters) == catalogue()[name]["parameters"] + classifier
+
+
+def test_a_config_goes_before_a_model():
+    assert models.chosen({"config": CONFIG, "model": "llama-3-8b"}).hidden == 8
+
+
+def test_one_of_the_two_is_needed():
+    with pytest.raises(InputError) as caught:
+        models.check({})
+    assert (caught.value.field, caught.value.code) == ("model", "missing")
+    models.check({"model": "gpt2"})

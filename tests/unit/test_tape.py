@@ -1,0 +1,108 @@
+import pytest
+
+from gradaccum import operations as ops
+from gradaccum import products
+from gradaccum.tape import Tape, Tensor
+
+H = 8
+
+
+def weights(tape, name="w", rows=H, columns=H, **more):
+    return tape.parameter(name, (rows, columns), "fp32", **{"trainable": True} | more)
+
+
+def backward(tape, output):
+    tape.backward({output.take_node(): tape.new(output.shape, output.dtype)})
+
+
+def test_memory_is_freed_with_the_last_reference():
+    tape = Tape()
+    x = tape.new((4, H), "fp32")
+    y = Tensor((H, 4), (1, H), "fp32", x.storage)
+    assert (x.size, x.contiguous, y.contiguous) == (128, True, False)
+    assert tape.meter.live == 128
+    del x
+    assert tape.meter.live == 128
+    del y
+    assert (tape.meter.live, tape.meter.peak) == (0, 128)
+    tape.meter.restart()
+    assert tape.meter.peak == 0
+
+
+def test_the_graph_keeps_what_the_backward_pass_needs_once():
+    tape = Tape()
+    x = tape.new((4, H), "fp32")
+    with tape.scope("layer"), tape.scope("mlp"):
+        y = ops.keep_input(tape, "Silu", products.mm(tape, x, weights(tape)))
+        products.mm(tape, x, weights(tape, "w2"))
+    assert [(e.module, e.operation, e.slot, e.size) for e in tape.ledger] == [
+        ("layer.mlp", "Mm", "self", 128),
+        ("layer.mlp", "Silu", "self", 128),
+    ]
+    del x
+    live = tape.meter.live
+    backward(tape, y)
+    assert tape.parameters["layer.mlp.w"].grad.size == 4 * H * H
+    assert tape.meter.gradients == 4 * H * H
+    del y
+    assert live == 3 * 128
+    assert tape.meter.live == 4 * H * H
+
+
+def test_nothing_is_recorded_without_a_gradient_or_without_learning():
+    tape = Tape()
+    x = tape.new((4, H), "fp32")
+    with tape.no_grad():
+        y = products.mm(tape, x, weights(tape))
+    products.mm(tape, x, weights(tape, "frozen", trainable=False))
+    assert tape.nodes == []
+    with pytest.raises(TypeError, match="no gradient"):
+        y.take_node()
+
+
+@pytest.mark.parametrize("shards, buffer", [(1, 4 * H * H), (3, 86), (1000, 1)])
+def test_a_sharded_buffer_is_a_part_of_the_gradient(shards, buffer):
+    tape = Tape(gradient_shards=shards)
+    for _ in range(2):
+        backward(tape, products.mm(tape, tape.new((4, H), "fp32"), weights(tape)))
+        assert tape.meter.live == tape.meter.gradients == buffer
+
+
+def test_tied_weights_sum_their_gradients_before_the_buffer():
+    tape = Tape()
+    x = products.mm(tape, tape.new((4, H), "fp32"), weights(tape))
+    y = products.mm(tape, x, weights(tape))
+    del x
+    tape.meter.restart()
+    backward(tape, y)
+    del y
+    assert tape.meter.live == tape.meter.gradients == 4 * H * H
+    assert tape.parameters["w"].uses == 0
+    assert tape.parameters["w"].waiting is None
+
+
+def test_a_tensor_used_twice_gets_the_sum_of_both_gradients():
+    tape = Tape()
+    x = products.mm(tape, tape.new((4, H), "fp32"), weights(tape))
+    y = ops.mul(tape, ops.scalar(tape, x), ops.scalar(tape, x))
+    z = ops.add(tape, x, x)
+    del x
+    backward(tape, y)
+    assert tape.parameters["w"].grad.size == 4 * H * H
+    del y
+    tape = Tape()
+    x = products.mm(tape, tape.new((4, H), "fp32"), weights(tape))
+    z = ops.add(tape, x, x)
+    backward(tape, z)
+    assert tape.parameters["w"].grad.size == 4 * H * H
+
+
+def test_steps_no_gradient_reaches_are_passed_over():
+    tape = Tape()
+    x = products.mm(tape, tape.new((4, H), "fp32"), weights(tape))
+    ops.scalar(tape, x)
+    y = ops.scalar(tape, x)
+    ops.scalar(tape, y)
+    del x
+    backward(tape, y)
+    assert tape.nodes == []
