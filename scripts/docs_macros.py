@@ -38,6 +38,15 @@ def macros(language: str) -> dict[str, Any]:
     def out(name: str, output: str, **inputs: object) -> str:
         return left_to_right(answers.output_text(name, output, language, inputs))
 
+    def exact(name: str, output: str, **inputs: object) -> str:
+        return left_to_right(answers.exact_text(name, output, language, inputs))
+
+    def phase(name: str, part: str, **inputs: object) -> str:
+        return left_to_right(answers.phase_text(name, part, language, inputs))
+
+    def kept(slot: str, *, exact: bool = False, **inputs: object) -> str:
+        return left_to_right(answers.kept_text(slot, language, inputs, exact=exact))
+
     def example(name: str, field: str) -> str:
         return left_to_right(answers.calculator_named(name).field(field).example)
 
@@ -55,6 +64,9 @@ def macros(language: str) -> dict[str, Any]:
         "calculator": lambda name: calculator.calculator_html(name, language),
         "picture": picture,
         "out": out,
+        "exact": exact,
+        "phase": phase,
+        "kept": kept,
         "example": example,
         "steps": steps,
         "size": size,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from gradaccum import figures
 from gradaccum.api import answer
 from gradaccum.calculators import CALCULATORS, Calculator
 from gradaccum.messages import catalogue
@@ -60,3 +61,35 @@ def output_text(name: str, output: str, language: str, inputs: dict[str, Any]) -
     if output not in shown:
         raise PageError(f"{name} with {inputs} gives no {output!r}; it gives {', '.join(shown)}")
     return str(shown[output])
+
+
+def exact_text(name: str, output: str, language: str, inputs: dict[str, Any]) -> str:
+    """One output that is a size, to the byte: where two answers differ by less than rounding shows."""
+    return _bytes(ask(name, language, inputs)["outputs"].get(output), f"{name} with {inputs} gives no size {output!r}")
+
+
+def phase_text(phase: str, part: str, language: str, inputs: dict[str, Any]) -> str:
+    """The ``peak`` of one phase of ``training_memory``, or one part of that peak."""
+    rows = ask("training_memory", language, inputs)["outputs"]["phases"]
+    phases = {row["phase"]: row["parts"] | {"peak": row["peak"]} for row in rows}
+    if part not in phases.get(phase, {}):
+        raise PageError(f"no {part!r} of {phase!r} in {phases}")
+    return figures.format_size(phases[phase][part], "binary")
+
+
+def kept_text(slot: str, language: str, inputs: dict[str, Any], *, exact: bool = False) -> str:
+    """What the ledger of ``training_memory`` keeps in the lines whose ``module operation.slot`` ends with ``slot``, together.
+
+    ``Softmax.result`` is the end of ``LogSoftmax.result`` too: say as much of the module as tells them apart.
+    """
+    ledger = ask("training_memory", language, inputs)["outputs"]["ledger"]
+    sizes = [row["bytes"] for row in ledger if f"{row['module']} {row['operation']}.{row['slot']}".endswith(slot)]
+    if not sizes:
+        raise PageError(f"nothing in the ledger ends with {slot!r} for {inputs}")
+    return _bytes(sum(sizes), slot) if exact else figures.format_size(sum(sizes), "binary")
+
+
+def _bytes(size: object, complaint: str) -> str:
+    if not isinstance(size, int) or isinstance(size, bool):
+        raise PageError(complaint)
+    return f"{figures.format_count(size)} B"

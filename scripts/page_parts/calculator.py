@@ -8,14 +8,14 @@ from __future__ import annotations
 from typing import Any
 
 from gradaccum.calculators import Field
-from gradaccum.messages import catalogue
+from gradaccum.view import choice_text
 from page_parts.answers import ask, calculator_named, word
 from page_parts.markup import formula, tag, text
 
 COPY_FORMATS = ("text", "json", "command", "link")
-TABLES = ("counts", "numbers", "table")
+TABLES = ("counts", "numbers", "table", "object")
 # A size needs letters for its unit, which the keyboard for digits lacks on phones.
-KEYBOARDS = {"count": "numeric", "number": "decimal", "size": "text"}
+KEYBOARDS = {"count": "numeric", "number": "decimal", "size": "text", "names": "text"}
 
 
 def calculator_html(name: str, language: str) -> str:
@@ -85,10 +85,9 @@ def control_html(field: Field, language: str, common: dict[str, Any]) -> str:
 
 def options_html(field: Field, language: str) -> list[str]:
     """The choices; names of hardware and the like have no message and stand for themselves."""
-    messages = catalogue(language)
     start = field.example or field.default
     options = [] if field.required or field.default is not None else [("", word("ui.none", language))]
-    options += [(str(choice), messages.get(f"choice.{choice}", str(choice))) for choice in field.choices]
+    options += [(str(choice), choice_text(field.name, str(choice), language)) for choice in field.choices]
     return [tag("option", text(label), value=value, selected=value == start) for value, label in options]
 
 
@@ -101,12 +100,31 @@ def output_html(output: dict[str, Any]) -> str:
         "div",
         tag("span", *label, class_="ga-label"),
         " ",
-        tag("output", text(output["text"]), class_="ga-value", dir="ltr"),
+        *value_html(output),
         " ",
         tag("span", text(output["detail"]), class_="ga-detail"),
-        class_="ga-output ga-primary" if output["primary"] else "ga-output",
+        class_=output_class(output),
         data_output=output["name"],
     )
+
+
+def output_class(output: dict[str, Any]) -> str:
+    """Primary outputs stand large, tables take the whole width."""
+    names = ["ga-output"] + ["ga-primary"] * output["primary"] + ["ga-list"] * bool(output["table"])
+    return " ".join(names)
+
+
+def value_html(output: dict[str, Any]) -> list[str]:
+    """The figure, or the table of an output that is a list."""
+    if not output["table"]:
+        return [tag("output", text(output["text"]), class_="ga-value", dir="ltr")]
+    columns, numeric = output["table"]["columns"], output["table"]["numeric"]
+    head = tag("tr", *(tag("th", text(column), scope="col") for column in columns))
+    rows = [
+        tag("tr", *(tag("td", text(cell), dir="ltr" if number else "auto") for cell, number in zip(row, numeric, strict=True)))
+        for row in output["table"]["rows"]
+    ]
+    return [tag("div", tag("table", tag("thead", head), tag("tbody", *rows)), class_="ga-table", tabindex="0")]
 
 
 def note_html(note: dict[str, Any]) -> str:

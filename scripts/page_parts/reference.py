@@ -12,7 +12,7 @@ from typing import Any
 
 from gradaccum.api import run
 from gradaccum.calculators import Field
-from gradaccum.messages import catalogue
+from gradaccum.view import choice_text
 from page_parts.answers import PageError, ask, calculator_named, starting_inputs, word
 from page_parts.markup import code_block, formula, tag, text
 from paths import ROOT
@@ -51,11 +51,12 @@ def fields_html(name: str, language: str) -> str:
 
 def meaning_html(field: Field, language: str) -> str:
     """Label, help, and the choices where there are some."""
-    messages = catalogue(language)
     parts = [text(word(f"field.{field.name}.label", language)), ": ", text(word(f"field.{field.name}.help", language))]
-    for choice in field.choices:
-        meaning = messages.get(f"choice.{choice}")
-        parts += [tag("br"), code(choice), f" {text(meaning)}" if meaning else ""]
+    explained = [(choice, choice_text(field.name, choice, language)) for choice in field.choices]
+    parts += [tag("br") + code(choice) + f" {text(meaning)}" for choice, meaning in explained if meaning != choice]
+    # Names that stand for themselves, such as those of devices: many, so in one line.
+    names = [code(choice) for choice, meaning in explained if meaning == choice]
+    parts += [tag("br"), ", ".join(names)] if names else []
     return "".join(parts)
 
 

@@ -146,3 +146,33 @@ def test_request_example_is_answered(language, name):
     request, response = (json.loads(block.split("\n", 1)[1].rsplit("\n", 1)[0]) for block in blocks)
     assert json.loads(run(json.dumps(request))) == response
     assert response["ok"]
+
+
+LLAMA = {"model": "llama-3-8b", "sequence_length": 4096, "micro_batch": 1}
+
+
+@pytest.mark.parametrize(
+    "macro, arguments, inputs, shown",
+    [
+        ("exact", ["training_memory", "activations"], {}, "28,562,244,364 B"),
+        ("kept", ["NllLoss.target"], {"exact": True}, "32,776 B"),
+        ("kept", ["norm Pow.self"], {}, "4.06 GiB"),
+        ("phase", ["optimizer_step", "temporaries"], {}, "14.96 GiB"),
+    ],
+)
+def test_figures_from_inside_a_training_memory_answer(macro, arguments, inputs, shown):
+    assert docs_macros.macros("ar")[macro](*arguments, **LLAMA, **inputs) == f'<bdi dir="ltr">{shown}</bdi>'
+
+
+INSIDE = {
+    "exact bytes of what is no size": lambda m: m["exact"]("training_memory", "fits", **LLAMA, gpu="H100 80GB"),
+    "a line that the ledger lacks": lambda m: m["kept"]("Tanh.result", **LLAMA),
+    "a phase that these inputs do not give": lambda m: m["phase"]("later_forward", "peak", **LLAMA),
+    "a part that no phase has": lambda m: m["phase"]("optimizer_step", "loss", **LLAMA),
+}
+
+
+@pytest.mark.parametrize("call", INSIDE.values(), ids=INSIDE)
+def test_a_figure_that_is_not_inside_stops_the_build(call):
+    with pytest.raises(PageError):
+        call(docs_macros.macros("en"))

@@ -14,13 +14,14 @@ function showOutputs(list, outputs) {
   for (const [index, output] of outputs.entries()) {
     const card = list.querySelector(`[data-output="${output.name}"]`) ?? newCard(output);
     if (list.children[index] !== card) list.insertBefore(card, list.children[index] ?? null);
-    setText(card.querySelector(".ga-value"), output.text);
+    if (output.table) fillTable(card.querySelector(".ga-table"), output.table);
+    else setText(card.querySelector(".ga-value"), output.text);
     setText(card.querySelector(".ga-detail"), output.detail);
   }
 }
 
-function newCard({ name, label, symbol, primary }) {
-  const card = make("div", primary ? "ga-output ga-primary" : "ga-output");
+function newCard({ name, label, symbol, primary, table }) {
+  const card = make("div", ["ga-output", primary && "ga-primary", table && "ga-list"].filter(Boolean).join(" "));
   card.dataset.output = name;
   const heading = make("span", "ga-label", label);
   if (symbol) {
@@ -28,11 +29,42 @@ function newCard({ name, label, symbol, primary }) {
     heading.append(" ", formula);
     renderFormula(formula, symbol);
   }
+  card.append(heading, " ", table ? newTable() : newValue(), " ", make("span", "ga-detail"));
+  return card;
+}
+
+function newValue() {
   const value = make("output", "ga-value");
   value.dir = "ltr";
   quiet(value);
-  card.append(heading, " ", value, " ", make("span", "ga-detail"));
-  return card;
+  return value;
+}
+
+function newTable() {
+  const box = make("div", "ga-table");
+  box.tabIndex = 0; // A box that scrolls must be reachable from the keyboard.
+  return box;
+}
+
+/** An output that is a list: columns and cells come as text from Python. */
+function fillTable(box, { columns, rows, numeric }) {
+  const table = make("table");
+  const head = table.createTHead().insertRow();
+  for (const column of columns) {
+    const cell = make("th", "", column);
+    cell.scope = "col";
+    head.append(cell);
+  }
+  const body = table.createTBody();
+  for (const row of rows) {
+    const line = body.insertRow();
+    for (const [index, text] of row.entries()) {
+      const cell = line.insertCell();
+      cell.textContent = text;
+      cell.dir = numeric[index] ? "ltr" : "auto";
+    }
+  }
+  box.replaceChildren(table);
 }
 
 /** An <output> is a live region by itself; several changing at once would talk over the one status line. */
