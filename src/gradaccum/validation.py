@@ -138,12 +138,11 @@ def _read_object(field: Field, entered: object) -> dict[str, Any]:
 def _read_names(field: Field, entered: object) -> str | list[str]:
     """One of the choices, or names in a list or a text that parts them with commas or blanks."""
     if isinstance(entered, str):
-        words = [word for word in re.split(r"[\s,،]+", units.plain_text(entered)) if word]
-        if len(words) == 1 and words[0].casefold() in field.choices:
-            return words[0].casefold()
-        entered = words
+        entered = [word for word in re.split(r"[\s,،]+", units.plain_text(entered)) if word]
     if not isinstance(entered, list) or not entered or not all(isinstance(name, str) and name for name in entered):
         raise InputError(field.name, "wrong_type", "names", value=entered, known=", ".join(field.choices))
+    if len(entered) == 1 and entered[0].casefold() in field.choices:
+        return str(entered[0].casefold())
     return entered
 
 

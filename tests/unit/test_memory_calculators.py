@@ -125,3 +125,22 @@ def test_faults_of_adapters(inputs, expected):
 
 def test_a_config_goes_before_a_model():
     assert codes(ask("lora", {"config": CONFIG, "model": "gpt2", "rank": 1})) == ["config_over_model"]
+
+
+def test_a_soft_cap_runs_in_eager_attention():
+    request = {"model": "gemma-2-2b", "sequence_length": 512, "micro_batch": 1}
+    asked, eager, flash = (
+        api.answer({"calculator": "training_memory", "inputs": request | more})
+        for more in ({}, {"attention": "eager"}, {"attention": "flash"})
+    )
+    assert asked["outputs"]["activations"] == eager["outputs"]["activations"] > flash["outputs"]["activations"]
+    assert "softcap_runs_eager" in [note["code"] for note in asked["notes"]]
+    assert "softcap_runs_eager" not in [note["code"] for note in eager["notes"]]
+
+
+def test_a_list_of_one_known_word_is_that_word():
+    outputs = [
+        api.answer({"calculator": "lora", "inputs": {"model": "gpt2", "rank": 8, "targets": targets}})["outputs"]
+        for targets in ("all-linear", ["all-linear"], "All-Linear")
+    ]
+    assert outputs[0] == outputs[1] == outputs[2]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradaccum import adapters, figures, models, storage, tex, training
+from gradaccum.architecture import Architecture
 from gradaccum.calculators.declaration import Answer, Calculator, Check, Field, Note, Output, Step, Values
 from gradaccum.calculators.lora import MODEL_FIELDS
 from gradaccum.catalogue import gpu_memory, gpus
@@ -39,12 +40,18 @@ FIELDS = (
 )
 
 
+def _attention(values: Values, architecture: Architecture) -> str:
+    """The kernel asked for; Transformers 5.24 runs a soft cap on scores in its own code only, not through sdpa."""
+    attention: str = values["attention"]
+    return "eager" if attention == "sdpa" and architecture.softcap_attention else attention
+
+
 def planned(values: Values) -> training.Plan:
     """The run that a request describes."""
     architecture = models.chosen(values)
     setting = Setting(
         precision=values["precision"],
-        attention=values["attention"],
+        attention=_attention(values, architecture),
         padded=values["padded"],
         checkpointing=values["checkpointing"],
         loss=values["loss"],
@@ -99,6 +106,8 @@ def _answer(values: Values) -> Answer:
     terms = " + ".join(tex.near_size(size, "binary") for size in parts.values())
     steps = [Step(rf"{terms} {tex.equals_size(top.peak, 'binary')}", f"peak_{top.name}")]
     notes = [Note("config_over_model")] if {"model", "config"} <= values.given else []
+    if plan.setting.attention != values["attention"]:
+        notes.append(Note("softcap_runs_eager"))
     memory = available(values)
     if memory is not None:
         outputs["fits"] = top.peak <= memory
