@@ -11,6 +11,8 @@ PAGES = {
     "updates": "calculators/updates/",
     "learning_rate": "calculators/learning-rate/",
     "loss_weights": "calculators/loss-weights/",
+    "training_memory": "calculators/training-memory/",
+    "lora": "calculators/lora/",
 }
 
 
@@ -42,10 +44,10 @@ def test_printed_result_is_what_the_browser_answers(open_page, calculator_of, ad
         calculator = calculator_of(page)
         expect(calculator.section).to_have_attribute("data-calculator", name)
         result = calculator.section.locator(".ga-result")
-        printed = result.locator(".ga-value").all_inner_texts()
+        printed = result.locator(".ga-value, .ga-table").all_inner_texts()
         steps = calculator.section.locator(".ga-steps annotation").all_text_contents()
         assert printed
         page.evaluate("document.querySelector('.ga-form').requestSubmit()")
         calculator.answered()
-        assert result.locator(".ga-value").all_inner_texts() == printed
+        assert result.locator(".ga-value, .ga-table").all_inner_texts() == printed
         expect(calculator.section.locator(".ga-steps annotation")).to_have_text(steps)

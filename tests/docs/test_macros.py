@@ -84,13 +84,21 @@ def test_form_has_every_field_labelled_and_starts_with_its_example(language, nam
     assert len(form.find_all(attrs={"data-field": True})) == len(CALCULATORS[name].fields)
 
 
+def shown_value(box):
+    """The figure of a result, or the cells of its table."""
+    if box.find("output"):
+        return box.find("output").text
+    return [[cell.text for cell in row.find_all("td")] for row in box.tbody.find_all("tr")]
+
+
 @BOTH
 @EVERY
 def test_result_printed_into_the_page_is_the_package_s_answer(language, name):
     section = parsed(docs_macros.macros(language)["calculator"](name)).section
     expected = answer({"calculator": name, "inputs": starting_inputs(name), "language": language, "view": True})
-    shown = {box["data-output"]: box.find("output").text for box in section.find_all(class_="ga-output")}
-    assert shown == {output["name"]: output["text"] for output in expected["view"]["outputs"]}
+    shown = {box["data-output"]: shown_value(box) for box in section.find_all(class_="ga-output")}
+    tables = {output["name"]: output["table"] and output["table"]["rows"] for output in expected["view"]["outputs"]}
+    assert shown == {output["name"]: tables[output["name"]] or output["text"] for output in expected["view"]["outputs"]}
     assert [p.text for p in section.select(".ga-steps p")] == [step["text"] for step in expected["steps"]]
     assert [p["data-note"] for p in section.select(".ga-notes p")] == [note["code"] for note in expected["notes"]]
     assert {button["data-format"] for button in section.select(".ga-copy button")} == {"text", "json", "command", "link"}
