@@ -100,18 +100,32 @@ def trace(
         del loss, window
         phases.append(compose(phases[-1].end, buffers, spans))
         live, buffers = phases[-1].end, phases[-1].gradients[2]
-    counted = dict(_groups(family, architecture))
-    parameters = tuple((p, counted.get(p.name.partition(":")[0], 1)) for p in tape.parameters.values())
-    return Trace(ledger, tuple(phases), parameters)
+    return Trace(ledger, tuple(phases), _counted(run, family))
 
 
 def saved_bytes(architecture: Architecture, setting: Setting, micro_batch: int, sequence_length: int) -> int:
     """Bytes autograd keeps for one micro-batch: ``trace`` without its backward passes."""
+    window = _forward(architecture, setting, micro_batch, sequence_length)
+    return sum(kept.size for kept in window.ledger)
+
+
+def parameters_of(architecture: Architecture, setting: Setting) -> tuple[tuple[Parameter, int], ...]:
+    """All parameters, each with the number of layers that have one like it. They do not depend on the batch."""
+    window = _forward(architecture, setting, micro_batch=1, sequence_length=8)
+    return _counted(window.run, window.family)
+
+
+def _forward(architecture: Architecture, setting: Setting, micro_batch: int, sequence_length: int) -> _Window:
     run = Run(Tape(setting.autocast), architecture, setting, micro_batch, sequence_length)
     family = family_of(architecture)
     window = _Window(run, family, family.inputs(run))
     window.forward()
-    return sum(kept.size for kept in window.ledger)
+    return window
+
+
+def _counted(run: Run, family: Family) -> tuple[tuple[Parameter, int], ...]:
+    times = dict(_groups(family, run.arch))
+    return tuple((p, times.get(p.name.partition(":")[0], 1)) for p in run.tape.parameters.values())
 
 
 def _groups(family: Family, architecture: Architecture) -> list[tuple[str, int]]:

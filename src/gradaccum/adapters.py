@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from gradaccum.activations import trace
+from gradaccum.activations import parameters_of
 from gradaccum.architecture import Architecture
 from gradaccum.errors import InputError
 from gradaccum.setting import Setting
@@ -45,14 +45,15 @@ def adapted(architecture: Architecture, rank: int, targets: str | tuple[str, ...
     Errors: ``unknown_value`` at ``targets`` for a name no linear layer has.
     Source: https://arxiv.org/abs/2106.09685, section 4.1.
     """
-    if not isinstance(targets, str):
-        check_targets(architecture, targets)
-    return trace(architecture, Setting(method="lora", rank=rank, targets=targets, adapter_dtype=dtype), 1, 8).parameters
+    check_targets(architecture, targets)
+    return parameters_of(architecture, Setting(method="lora", rank=rank, targets=targets, adapter_dtype=dtype))
 
 
-def check_targets(architecture: Architecture, targets: tuple[str, ...]) -> None:
+def check_targets(architecture: Architecture, targets: str | tuple[str, ...]) -> None:
     """Every name must be that of a linear layer. Errors: ``unknown_value`` at ``targets``."""
-    every = trace(architecture, Setting(method="lora", rank=1), 1, 8).parameters
+    if isinstance(targets, str):
+        return
+    every = parameters_of(architecture, Setting(method="lora", rank=1))
     paths = sorted({module_of(p) for p, _ in every if p.trainable})
     unknown = [name for name in targets if not any(f".{path}".endswith(f".{name}") for path in paths)]
     if unknown:

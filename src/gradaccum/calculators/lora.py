@@ -17,18 +17,21 @@ MODEL_FIELDS = (
 )
 
 
-def _parameters(values: Values) -> adapters.Counted:
+def check_targets(values: Values) -> None:
+    """The chosen model must have the layers that are to be adapted."""
     architecture = models.chosen(values)
-    targets = adapters.target_names(architecture, values["targets"])
-    return adapters.adapted(architecture, values["rank"], targets, values["adapter_dtype"])
+    adapters.check_targets(architecture, adapters.target_names(architecture, values["targets"]))
 
 
-def _check_targets(values: Values) -> None:
-    _parameters(values)
+def model_notes(values: Values) -> list[Note]:
+    """Which of two models was used, when a request names both."""
+    return [Note("config_over_model")] if {"model", "config"} <= values.given else []
 
 
 def _answer(values: Values) -> Answer:
-    parameters = _parameters(values)
+    architecture = models.chosen(values)
+    targets = adapters.target_names(architecture, values["targets"])
+    parameters = adapters.adapted(architecture, values["rank"], targets, values["adapter_dtype"])
     trainable = sum(p.count * times for p, times in parameters if p.trainable)
     base = sum(p.count * times for p, times in parameters) - trainable
     size = trainable * BYTES[values["adapter_dtype"]]
@@ -50,7 +53,7 @@ def _answer(values: Values) -> Answer:
     if "alpha" in values:
         outputs["scaling"] = values["alpha"] / values["rank"]
         steps.append(Step(rf"\frac{{\alpha}}{{r}} {tex.equals_number(outputs['scaling'])}", "scaling"))
-    notes = [Note("config_over_model")] if {"model", "config"} <= values.given else []
+    notes = model_notes(values)
     return Answer(outputs, steps, notes, system="binary")
 
 
@@ -74,6 +77,6 @@ CALCULATOR = Calculator(
     answer=_answer,
     checks=(
         Check(("model", "config"), models.check),
-        Check(("model", "config", "rank", "targets", "adapter_dtype"), _check_targets),
+        Check(("model", "config", "targets"), check_targets),
     ),
 )

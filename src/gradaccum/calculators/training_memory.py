@@ -7,7 +7,7 @@ from typing import Any
 from gradaccum import adapters, figures, models, storage, tex, training
 from gradaccum.architecture import Architecture
 from gradaccum.calculators.declaration import Answer, Calculator, Check, Field, Note, Output, Step, Values
-from gradaccum.calculators.lora import MODEL_FIELDS
+from gradaccum.calculators.lora import MODEL_FIELDS, check_targets, model_notes
 from gradaccum.catalogue import gpu_memory, gpus
 from gradaccum.errors import InputError
 from gradaccum.setting import Setting
@@ -67,8 +67,7 @@ def planned(values: Values) -> training.Plan:
 
 def _check_targets(values: Values) -> None:
     if values["method"] != "full":
-        architecture = models.chosen(values)
-        adapters.adapted(architecture, 1, adapters.target_names(architecture, values["targets"]), values["adapter_dtype"])
+        check_targets(values)
 
 
 def _check_attention(values: Values) -> None:
@@ -105,7 +104,7 @@ def _answer(values: Values) -> Answer:
     parts = {name: size for name, size in top.parts.items() if size}
     terms = " + ".join(tex.near_size(size, "binary") for size in parts.values())
     steps = [Step(rf"{terms} {tex.equals_size(top.peak, 'binary')}", f"peak_{top.name}")]
-    notes = [Note("config_over_model")] if {"model", "config"} <= values.given else []
+    notes = model_notes(values)
     if plan.setting.attention != values["attention"]:
         notes.append(Note("softcap_runs_eager"))
     memory = available(values)
@@ -166,7 +165,7 @@ CALCULATOR = Calculator(
     answer=_answer,
     checks=(
         Check(("model", "config"), models.check),
-        Check(("model", "config", "method", "targets", "adapter_dtype"), _check_targets),
+        Check(("model", "config", "method", "targets"), _check_targets),
         Check(("attention", "precision"), _check_attention),
     ),
 )

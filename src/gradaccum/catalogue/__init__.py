@@ -25,7 +25,7 @@ class Gpu(TypedDict):
 @cache
 def gpus() -> dict[str, Gpu]:
     """All devices by name, in the order of the catalogue."""
-    entries: list[Gpu] = json.loads(files(__name__).joinpath("gpus.json").read_text(encoding="utf-8"))
+    entries: list[Gpu] = _read("gpus.json")
     return {entry["name"]: entry for entry in entries}
 
 
@@ -53,5 +53,9 @@ class Model(TypedDict):
 @cache
 def models() -> dict[str, Model]:
     """All models by name, in the order of the catalogue."""
-    entries: list[Model] = json.loads(files(__name__).joinpath("models.json").read_text(encoding="utf-8"))
+    entries: list[Model] = _read("models.json")
     return {entry["name"]: entry for entry in entries}
+
+
+def _read(name: str) -> Any:
+    return json.loads(files(__name__).joinpath(name).read_text(encoding="utf-8"))

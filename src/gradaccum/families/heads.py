@@ -6,6 +6,7 @@ import math
 
 from gradaccum import operations as ops
 from gradaccum import products
+from gradaccum.families.parts import flat_shape
 from gradaccum.families.run import Run
 from gradaccum.tape import Tape, Tensor
 
@@ -24,7 +25,7 @@ def language_model_loss(run: Run, x: Tensor, head: str, table: str) -> Tensor:
         logits = ops.scalar(tape, ops.keep_result(tape, "Tanh", ops.scalar(tape, logits)))
     raised = ops.cast(tape, logits, "fp32")
     shifted = shifted_labels(run)
-    return cross_entropy(run, ops.reshape(tape, raised, (math.prod(raised.shape[:-1]), raised.shape[-1])), shifted[1])
+    return cross_entropy(run, ops.reshape(tape, raised, flat_shape(raised)), shifted[1])
 
 
 def head_weight(run: Run, x: Tensor, head: str, table: str) -> Tensor:
