@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable
-from fractions import Fraction
 from typing import Any
 
-from gradaccum import figures, jsontext, tables, units, window
+from gradaccum import figures, jsontext, tables, units
 from gradaccum.calculators.declaration import Answer, Calculator, Field, FieldKind, Output, OutputKind, Values
-from gradaccum.catalogue import gpu_memory
 from gradaccum.messages import has, text
+from gradaccum.pictures import PICTURES
 
 
 def view(calculator: Calculator, values: Values, answer: Answer, language: str, entered: dict[str, Any]) -> dict[str, Any]:
@@ -166,70 +165,5 @@ def _typed(field: Field, value: Any) -> str:
 
 
 def _pictures(calculator: Calculator, values: Values, answer: Answer, language: str) -> dict[str, Any]:
-    if "activation_memory" not in answer.outputs or not calculator.pictures:
-        return {}
-    drawn = {"capacity": _capacity, "window": _window}
-    return {name: drawn[name](values, answer, language) for name in calculator.pictures}
-
-
-def _scaled(size: int, unit: str) -> float:
-    return float(Fraction(size, units.UNITS[unit]))
-
-
-def _capacity(values: Values, answer: Answer, language: str) -> dict[str, Any]:
-    """Activations of the whole batch at once beside those of one micro-batch, against a device's memory."""
-    whole, micro = answer.outputs["whole_batch_activation_memory"], answer.outputs["activation_memory"]
-    unit = figures.size_in_unit(whole, answer.system)[1]
-    shown = {"whole": figures.format_size(whole, answer.system), "micro": figures.format_size(micro, answer.system)}
-    limit = None
-    if "gpu" in values:
-        size = gpu_memory(values["gpu"])
-        limit = {"label": values["gpu"], "value": _scaled(size, unit), "text": figures.format_size(size, "binary")}
-    return {
-        "unit": unit,
-        "title": text("picture.capacity.title", language),
-        "summary": text("picture.capacity.summary", language, **shown)
-        + (" " + text("picture.capacity.limit", language, gpu=limit["label"], capacity=limit["text"]) if limit else ""),
-        "axis": text("picture.axis.activations", language, unit=unit),
-        "bars": [
-            {"id": name, "label": text(f"picture.capacity.{name}", language), "value": _scaled(size, unit), "text": shown[name]}
-            for name, size in (("whole", whole), ("micro", micro))
-        ],
-        "limit": limit,
-    }
-
-
-def _window(values: Values, answer: Answer, language: str) -> dict[str, Any]:
-    """The saw-tooth of one accumulation window."""
-    steps_, memory = values["accumulation_steps"], answer.outputs["activation_memory"]
-    unit = figures.size_in_unit(memory, answer.system)[1]
-    peak = figures.format_size(memory, answer.system)
-    segments = [
-        {
-            "phase": s.phase,
-            "micro_batch": s.micro_batch,
-            "from": s.start,
-            "to": s.end,
-            "activations": [_scaled(a, unit) for a in s.activations],
-            "gradients": list(s.gradients),
-            "weights": s.weights,
-            "label": text(
-                f"phase.{s.phase}",
-                language,
-                micro_batch=figures.format_count(s.micro_batch),
-                accumulation_steps=figures.format_count(steps_),
-            ),
-            "line": "backward" if s.phase == "skipped" else s.phase,
-        }
-        for s in window.segments(steps_, memory)
-    ]
-    return {
-        "unit": unit,
-        "title": text("picture.window.title", language),
-        "summary": text("picture.window.summary", language, peak=peak, accumulation_steps=figures.format_count(steps_)),
-        "axis": text("picture.axis.activations", language, unit=unit),
-        "time_axis": text("picture.axis.time", language),
-        "peak": {"value": _scaled(memory, unit), "text": peak, "label": text("picture.window.peak", language)},
-        "lanes": {lane: text(f"picture.lane.{lane}", language) for lane in ("gradients", "weights")},
-        "segments": segments,
-    }
+    drawn = {name: PICTURES[name](values, answer, language) for name in calculator.pictures}
+    return {name: data for name, data in drawn.items() if data}

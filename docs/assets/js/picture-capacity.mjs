@@ -1,6 +1,6 @@
 // The whole batch at once beside one micro-batch, against what one GPU holds.
 
-import { HALO, hatching, isolated } from "./picture-parts.mjs";
+import { HALO, hatching, isolated, limitText } from "./picture-parts.mjs";
 
 const ROW = 62; // One line of text and the bar under it.
 const BAR = { top: 28, height: 26 };
@@ -39,17 +39,10 @@ export function capacity({ Plot, document, data, width, direction, key }) {
       limit && Plot.ruleX([limit], { x: "value", y1: top - 8, y2: foot, className: "ga-limit" }),
       Plot.text(rows, { ...start, y: "text_y", text: ({ label }) => isolated(label), className: "ga-text", ...HALO }),
       Plot.text(rows, { ...end, y: "text_y", text: ({ text }) => isolated(text, "ltr"), className: "ga-text ga-strong", ...HALO }),
-      limit && limitText(Plot, limit, { top, largest, rtl }),
+      limit && limitText(Plot, limit, { y: top - 18, largest, rtl }),
       Plot.text([data.axis], { frameAnchor: "bottom", dy: BOTTOM - 8, text: (words) => isolated(words), className: "ga-text ga-axis-label" }),
     ],
   });
   svg.prepend(hatching(document, key, "ga-hatch"));
   return svg;
-}
-
-/** The limit's name stays inside the drawing: on the side of its line that has more room. */
-function limitText(Plot, limit, { top, largest, rtl }) {
-  const beyondMiddle = limit.value > largest / 2;
-  const text = `${isolated(limit.label)} \u00b7 ${isolated(limit.text, "ltr")}`;
-  return Plot.text([limit], { x: "value", y: top - 18, dx: 0, text: () => text, textAnchor: beyondMiddle === rtl ? "start" : "end", className: "ga-text ga-limit-text" });
 }

@@ -1,4 +1,4 @@
-// What both pictures are made of.
+// What pictures are made of.
 
 /** Text that keeps its own direction inside a drawing that is laid out from left to right. */
 export function isolated(text, direction = "auto") {
@@ -37,4 +37,24 @@ export function wrapped(text, width, size) {
     else lines.push(word);
   }
   return lines.filter(Boolean);
+}
+
+/** Parts one on top of the other: each with where it begins and where it ends. */
+export function stacked(parts) {
+  let sum = 0;
+  return parts.map((part) => {
+    const from = sum;
+    sum += part.value;
+    return { ...part, from, to: sum };
+  });
+}
+
+/** The colour of a quantity, the same in every picture. */
+export const partClass = ({ id }) => `ga-part ga-${id.replaceAll("_", "-")}`;
+
+/** The limit's name stays inside the drawing: on the side of its line that has more room. */
+export function limitText(Plot, limit, { y, largest, rtl }) {
+  const beyondMiddle = limit.value > largest / 2;
+  const text = `${isolated(limit.label)} \u00b7 ${isolated(limit.text, "ltr")}`;
+  return Plot.text([limit], { x: "value", y, text: () => text, textAnchor: beyondMiddle === rtl ? "start" : "end", className: "ga-text ga-limit-text" });
 }

@@ -4,10 +4,12 @@
 // scaling a single drawing down to a phone would make its text unreadable. Colours are CSS variables, so that a picture
 // follows light, dark and forced colours without being drawn again.
 
+import { budget } from "./picture-budget.mjs";
 import { capacity } from "./picture-capacity.mjs";
+import { phases } from "./picture-phases.mjs";
 import { accumulationWindow } from "./picture-window.mjs";
 
-const PICTURES = { capacity, window: accumulationWindow };
+const PICTURES = { budget, capacity, phases, window: accumulationWindow };
 const WIDTHS = { wide: 640, narrow: 340 };
 
 /**

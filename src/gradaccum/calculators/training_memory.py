@@ -168,4 +168,5 @@ CALCULATOR = Calculator(
         Check(("model", "config", "method", "targets"), _check_targets),
         Check(("attention", "precision"), _check_attention),
     ),
+    pictures=("budget", "phases"),
 )
