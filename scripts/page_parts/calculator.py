@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from gradaccum.calculators import Field
-from gradaccum.view import choice_text
+from gradaccum.calculators.declaration import ANY
+from gradaccum.messages import choice_text
 from page_parts.answers import ask, calculator_named, word
 from page_parts.markup import formula, tag, text
 
@@ -73,7 +74,7 @@ def control_html(field: Field, language: str, common: dict[str, Any]) -> str:
     """The control itself, holding the example the form starts with."""
     if field.kind == "flag":
         return tag("input", **common, type="checkbox", checked=field.example == "true")
-    if field.kind == "choice":
+    if field.kind in ("choice", "choices"):
         return tag("select", *options_html(field, language), **common)
     hint = None if field.default is None else field.default
     typed: dict[str, Any] = {"dir": "ltr", "autocomplete": "off", "placeholder": hint, "spellcheck": "false"}
@@ -87,6 +88,7 @@ def options_html(field: Field, language: str) -> list[str]:
     """The choices; names of hardware and the like have no message and stand for themselves."""
     start = field.example or field.default
     options = [] if field.required or field.default is not None else [("", word("ui.none", language))]
+    options += [(ANY, choice_text(field.name, ANY, language))] if field.kind == "choices" else []
     options += [(str(choice), choice_text(field.name, str(choice), language)) for choice in field.choices]
     return [tag("option", text(label), value=value, selected=value == start) for value, label in options]
 

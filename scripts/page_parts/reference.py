@@ -12,7 +12,7 @@ from typing import Any
 
 from gradaccum.api import run
 from gradaccum.calculators import Field
-from gradaccum.view import choice_text
+from gradaccum.messages import choice_text
 from page_parts.answers import PageError, ask, calculator_named, starting_inputs, word
 from page_parts.markup import code_block, formula, tag, text
 from paths import ROOT

@@ -14,21 +14,9 @@ from gradaccum.families import family_of
 from gradaccum.families.family import Family
 from gradaccum.families.run import Run
 from gradaccum.setting import Setting
-from gradaccum.tape import Entry, Node, Parameter, Tape, Tensor
-
-
-@dataclass(frozen=True)
-class Span:
-    """Bytes alive at the start, the peak and the end of a segment that occurs ``times`` times in a row.
-
-    ``gradients`` are those of the three that are gradient buffers.
-    """
-
-    start: int
-    peak: int
-    end: int
-    gradients: tuple[int, int, int]
-    times: int = 1
+from gradaccum.spans import Span, compose
+from gradaccum.symbols import BATCH, Recorder
+from gradaccum.tape import Entry, Meter, Node, Parameter, Tape, Tensor
 
 
 @dataclass(frozen=True)
@@ -62,27 +50,18 @@ class Trace:
         return sum(kept.size for kept in self.ledger)
 
 
-def compose(live: int, buffers: int, spans: list[Span]) -> Span:
-    """The span of segments one after the other, from ``live`` bytes on, ``buffers`` of them gradients."""
-    start = peak = live
-    first = at_peak = buffers
-    for span in spans:
-        change, growth = span.end - span.start, span.gradients[2] - span.gradients[0]
-        # Every repetition changes the bytes alike, so the highest one is the first or the last.
-        before = max(0, span.times - 1) if change > 0 else 0
-        reached = live + before * change + span.peak - span.start
-        if reached > peak:
-            peak, at_peak = reached, buffers + before * growth + span.gradients[1] - span.gradients[0]
-        live += span.times * change
-        buffers += span.times * growth
-    return Span(start, peak, live, (first, at_peak, buffers))
-
-
 def trace(
-    architecture: Architecture, setting: Setting, micro_batch: int, sequence_length: int, gradient_shards: int = 1
+    architecture: Architecture,
+    setting: Setting,
+    micro_batch: int,
+    sequence_length: int,
+    gradient_shards: int = 1,
 ) -> Trace:
-    """Two micro-batches of a window, forward and backward; gradient buffers hold one of ``gradient_shards`` parts."""
-    tape = Tape(setting.autocast, gradient_shards)
+    """Two micro-batches of a window, forward and backward; gradient buffers hold one of ``gradient_shards`` parts.
+
+    With ``symbols.BATCH`` for a micro-batch the spans hold the heights from which the peak of any batch follows.
+    """
+    tape = Tape(setting.autocast, gradient_shards, Recorder() if micro_batch == BATCH else Meter())
     run = Run(tape, architecture, setting, micro_batch, sequence_length)
     family = family_of(architecture)
     inputs = family.inputs(run)
@@ -148,7 +127,7 @@ class _Timer:
         """What has happened since."""
         meter = self.meter
         buffers = (self.gradients, meter.gradients_at_peak, meter.gradients)
-        return Span(self.start, meter.peak, meter.live, buffers, times)
+        return Span(self.start, meter.peak, meter.live, buffers, times, tuple(meter.heights))
 
 
 class _Window:

@@ -10,6 +10,7 @@ from gradaccum import view as views
 from gradaccum.calculators import CALCULATORS, Calculator
 from gradaccum.errors import InputError
 from gradaccum.validation import MOST_CELLS, understand, unknown_name
+from gradaccum.wording import worded
 
 REQUEST_KEYS = ("calculator", "inputs", "language", "view")
 LIMITS = {
@@ -78,6 +79,7 @@ def _respond(
         found = calculator.answer(values)
     except InputError as error:
         return refusal(calculator.name, [error], language)
+    found = worded(found, language)
     response: dict[str, Any] = {
         "ok": True,
         "calculator": calculator.name,

@@ -13,7 +13,8 @@ from typing import Any
 
 from gradaccum import __version__, api, messages
 from gradaccum.calculators import CALCULATORS, Calculator, Field
-from gradaccum.view import choice_text, option
+from gradaccum.messages import choice_text
+from gradaccum.view import option
 
 REFUSED = 2
 OPTIONS = {"language": "--lang"}

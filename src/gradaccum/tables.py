@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gradaccum import figures
-from gradaccum.messages import text
+from gradaccum.messages import choice_text, text
 from gradaccum.units import System
 
 Row = dict[str, Any]
@@ -14,7 +14,9 @@ Row = dict[str, Any]
 
 def table(rows: Sequence[Row], language: str, system: System) -> dict[str, Any]:
     """``columns``: heads in words; ``rows``: cells as text; ``numeric``: which columns hold figures, for their alignment."""
-    keys = [key for key in rows[0] if key != "parts"]
+    # What is the same in every line needs no column.
+    same = {key for key in SETTINGS if len(rows) > 1 and len({row.get(key) for row in rows}) == 1}
+    keys = [key for key in rows[0] if key != "parts" and key not in same]
     parts = list(rows[0].get("parts", {}))
     heads = [text(f"column.{key}", language) for key in keys] + [text(f"column.{key}", language) for key in parts]
     cells = [
@@ -25,7 +27,10 @@ def table(rows: Sequence[Row], language: str, system: System) -> dict[str, Any]:
     return {"columns": heads, "rows": cells, "numeric": [key not in WORDS for key in (*keys, *parts)]}
 
 
-WORDS = {"phase", "module", "operation", "slot", "dtype", "shape"}
+SWITCHES = ("method", "optimizer", "checkpointing", "loss", "sharding")
+SETTINGS = {*SWITCHES, "effective_batch", "replicas"}
+WORDS = {"phase", "module", "operation", "slot", "dtype", "shape", "why", *SWITCHES}
+COUNTS = {"times", "parameters", "micro_batch", "accumulation_steps", "effective_batch", "replicas"}
 
 
 def as_text(rows: Sequence[Row], language: str, system: System) -> str:
@@ -39,6 +44,10 @@ def _cell(key: str, value: Any, language: str, system: System) -> str:
         return text(f"phase_name.{value}", language)
     if key == "shape":
         return " × ".join(map(str, value))
-    if key in ("times", "parameters"):
+    if key in SWITCHES:
+        return choice_text(key, value, language)
+    if key in COUNTS:
         return figures.format_count(value)
+    if key == "relative_time":
+        return figures.format_number(value, 4)
     return figures.format_size(value, system) if isinstance(value, int) else str(value)

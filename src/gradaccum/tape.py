@@ -21,6 +21,9 @@ BYTES = {"fp32": 4, "bf16": 2, "fp16": 2, "int64": 8, "int32": 4, "bool": 1, "ui
 class Meter:
     """Bytes alive now, and the most there were since the last ``restart``; how many of either are gradient buffers."""
 
+    heights: Sequence[int] = ()
+    """Every height since the last ``restart``, where somebody wants to know (see ``batches``)."""
+
     def __init__(self) -> None:
         self.live = self.peak = 0
         self.gradients = self.gradients_at_peak = 0
@@ -130,10 +133,10 @@ class Entry:
 class Tape:
     """Records operations, what they keep and what is alive."""
 
-    def __init__(self, autocast: str | None = None, gradient_shards: int = 1) -> None:
+    def __init__(self, autocast: str | None = None, gradient_shards: int = 1, meter: Meter | None = None) -> None:
         self.autocast = autocast
         self.gradient_shards = gradient_shards
-        self.meter = Meter()
+        self.meter = meter or Meter()
         self.nodes: list[Node] = []
         self.parameters: dict[str, Parameter] = {}
         self.ledger: list[Entry] = []

@@ -9,15 +9,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import TypeVar
 
 from gradaccum import storage
-from gradaccum.activations import Span, Trace, saved_bytes, trace
+from gradaccum.activations import Trace, saved_bytes, trace
 from gradaccum.architecture import Architecture
 from gradaccum.setting import Setting
+from gradaccum.spans import Span
 from gradaccum.tape import BYTES, Parameter
 
 SHARDING = ("none", "zero1", "zero2", "zero3")
 PHASES = ("first_forward", "first_backward", "later_forward", "later_backward")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,14 @@ class Plan:
     def gradient_shards(self) -> int:
         """Parts a gradient buffer is cut into: none while the reduction is deferred."""
         return self.replicas if self.stage >= 2 and not self.defer_reduction else 1
+
+    def phases_of(self, four: Sequence[T]) -> list[tuple[str, T]]:
+        """The phases this run goes through, by name, of what there is for each of ``PHASES``."""
+        named = list(zip(PHASES, four, strict=True))
+        if not self.zero_grad_to_none:
+            # Buffers that are zeroed in place are there from the first micro-batch on.
+            named[:2] = [(PHASES[0], four[2]), (PHASES[1], four[3])]
+        return named if self.accumulation_steps > 1 else named[:2]
 
 
 @dataclass(frozen=True)
@@ -91,39 +102,62 @@ def activation_per_sample(plan: Plan) -> int:
     return three - two
 
 
+@dataclass(frozen=True)
+class Fixed:
+    """Bytes that do not depend on the micro-batch. ``gathered`` is the layer that ZeRO-3 has whole while it runs."""
+
+    weights: int
+    gradients: int
+    optimizer_states: int
+    gathered: int
+    temporaries: int
+
+    @property
+    def throughout(self) -> int:
+        """What is held in every forward and backward pass beside what the tape counts."""
+        return self.weights + self.optimizer_states + self.gathered
+
+    @property
+    def step(self) -> int:
+        """The peak of the optimizer step."""
+        return self.weights + self.optimizer_states + self.gradients + self.temporaries
+
+
+def fixed(plan: Plan, parameters: Sequence[tuple[Parameter, int]]) -> Fixed:
+    """Weights, gradients, state, and what an optimizer step needs beside them, of one device.
+
+    Sharding divides state (ZeRO-1), gradients (2) and weights (3) by the replicas, rounded up.
+    """
+    step = storage.step_bytes(parameters, plan.optimizer, foreach=plan.foreach)
+    return Fixed(
+        weights=_shard(storage.weight_bytes(parameters), plan.replicas if plan.stage >= 3 else 1),
+        gradients=_shard(storage.gradient_bytes(parameters), plan.gradient_shards),
+        optimizer_states=_shard(storage.optimizer_bytes(parameters, plan.optimizer), plan.replicas if plan.stage >= 1 else 1),
+        gathered=_largest_unit(parameters) if plan.stage >= 3 else 0,
+        temporaries=_shard(step, plan.replicas if plan.stage else 1),
+    )
+
+
 def budget(plan: Plan) -> Budget:
     """Weights, gradients, state and the peak of every phase of one device.
 
     First phases run without a gradient buffer (``zero_grad`` sets gradients to None), later ones with it; the optimizer step
     adds its temporaries to W + G + S.
-    Sharding divides state (ZeRO-1), gradients (2) and weights (3) by the replicas, rounded up.
     Does not include: CUDA context, allocator's rounding and reserve, workspaces of kernels, communication buffers.
     """
     found = traced(plan.architecture, plan.setting, plan.micro_batch, plan.sequence_length, plan.gradient_shards)
     parameters = found.parameters
-    weights = _shard(storage.weight_bytes(parameters), plan.replicas if plan.stage >= 3 else 1)
-    gradients = _shard(storage.gradient_bytes(parameters), plan.gradient_shards)
-    states = _shard(storage.optimizer_bytes(parameters, plan.optimizer), plan.replicas if plan.stage >= 1 else 1)
-    gathered = _largest_unit(parameters) if plan.stage >= 3 else 0
-    steady = {"weights": weights, "optimizer_states": states}
-    phases = [_phase(name, span, found.saved, steady, gathered) for name, span in _spans(plan, found.phases)]
-    temporaries = _shard(
-        storage.step_bytes(parameters, plan.optimizer, foreach=plan.foreach), plan.replicas if plan.stage else 1
-    )
-    step = steady | {"gradients": gradients, "activations": 0, "temporaries": temporaries}
-    phases.append(Phase("optimizer_step", sum(step.values()), step))
+    held = fixed(plan, parameters)
+    steady = {"weights": held.weights, "optimizer_states": held.optimizer_states}
+    phases = [_phase(name, span, found.saved, steady, held.gathered) for name, span in plan.phases_of(found.phases)]
+    step = steady | {"gradients": held.gradients, "activations": 0, "temporaries": held.temporaries}
+    phases.append(Phase("optimizer_step", held.step, step))
     base = sum(p.count * times for p, times in parameters)
     trainable = sum(p.count * times for p, times in parameters if p.trainable)
     adapters = trainable if plan.setting.method != "full" else 0
-    return Budget(base - adapters, trainable, weights, gradients, states, found.saved, tuple(phases), found)
-
-
-def _spans(plan: Plan, spans: Sequence[Span]) -> list[tuple[str, Span]]:
-    named = list(zip(PHASES, spans, strict=True))
-    if not plan.zero_grad_to_none:
-        # Buffers that are zeroed in place are there from the first micro-batch on.
-        named[:2] = [(PHASES[0], spans[2]), (PHASES[1], spans[3])]
-    return named if plan.accumulation_steps > 1 else named[:2]
+    return Budget(
+        base - adapters, trainable, held.weights, held.gradients, held.optimizer_states, found.saved, tuple(phases), found
+    )
 
 
 def _phase(name: str, span: Span, saved: int, steady: dict[str, int], gathered: int) -> Phase:

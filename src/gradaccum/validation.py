@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from gradaccum import jsontext, units
-from gradaccum.calculators.declaration import Calculator, Field, FieldKind, Values
+from gradaccum.calculators.declaration import ANY, Calculator, Field, FieldKind, Values
 from gradaccum.errors import InputError
 
 _ROW_BREAK = re.compile(r"[\n;؛]+")
@@ -146,6 +146,19 @@ def _read_names(field: Field, entered: object) -> str | list[str]:
     return entered
 
 
+def _read_choices(field: Field, entered: object) -> str | list[str]:
+    """One choice, several in a list or a text that parts them with commas or blanks, or ``any``."""
+    if isinstance(entered, str):
+        entered = [word for word in re.split(r"[\s,،]+", units.plain_text(entered)) if word]
+    if not isinstance(entered, list) or not entered:
+        raise InputError(field.name, "wrong_type", "choice", value=entered, known=", ".join((*field.choices, ANY)))
+    one = Field(field.name, "choice", choices=(*field.choices, ANY))
+    chosen = list(dict.fromkeys(_read_choice(one, name) for name in entered))
+    if ANY in chosen:
+        return ANY
+    return chosen if len(chosen) > 1 else chosen[0]
+
+
 def _read_table(field: Field, entered: object) -> list[list[Any]]:
     """A list of rows, or text: a line (or ``;``) ends a row, blanks part the cells, ``-`` is an empty cell."""
     rows = _rows_of_text(entered) if isinstance(entered, str) else entered
@@ -183,6 +196,7 @@ READERS: dict[FieldKind, Callable[[Field, object], Any]] = {
     "choice": _read_choice,
     "object": _read_object,
     "names": _read_names,
+    "choices": _read_choices,
     "counts": _read_table,
     "numbers": _read_table,
 }

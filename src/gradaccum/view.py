@@ -8,8 +8,9 @@ from typing import Any
 
 from gradaccum import figures, jsontext, tables, units
 from gradaccum.calculators.declaration import Answer, Calculator, Field, FieldKind, Output, OutputKind, Values
-from gradaccum.messages import has, text
+from gradaccum.messages import text
 from gradaccum.pictures import PICTURES
+from gradaccum.wording import sentence
 
 
 def view(calculator: Calculator, values: Values, answer: Answer, language: str, entered: dict[str, Any]) -> dict[str, Any]:
@@ -31,15 +32,7 @@ def steps(answer: Answer, language: str) -> list[dict[str, str]]:
 
 def notes(answer: Answer, language: str) -> list[dict[str, str]]:
     """The warnings, in words."""
-    return [{"code": note.code, "message": text(f"note.{note.code}", language, **note.values)} for note in answer.notes]
-
-
-def choice_text(field: str, choice: str, language: str) -> str:
-    """A choice in words, which may be those of its field alone; the name of a device and the like stands for itself."""
-    for key in (f"choice.{field}.{choice}", f"choice.{choice}"):
-        if has(key, language):
-            return text(key, language)
-    return choice
+    return [{"code": n.code, "message": sentence(f"note.{n.code}", n.values, language)} for n in answer.notes]
 
 
 def _output(output: Output, answer: Answer, language: str) -> dict[str, Any]:
@@ -68,6 +61,7 @@ FIGURES: dict[OutputKind, Callable[[Any, str, units.System], str]] = {
     "percent": lambda value, _, __: f"{figures.format_number(100 * value, 4)} %",
     "difference": lambda value, _, system: ("−" if value < 0 else "") + figures.format_size(abs(value), system),
     "phase": lambda value, language, _: text(f"phase_name.{value}", language),
+    "verdict": lambda value, language, _: text(f"verdict.{value}", language),
     "flag": lambda value, language, _: text("ui.yes" if value else "ui.no", language),
     "rows": tables.as_text,
     "table": lambda value, _, __: "\n".join("  ".join(_cell(cell, 4) for cell in row) for row in value),
@@ -102,6 +96,7 @@ TYPED: dict[FieldKind, Callable[[Any], str]] = {
     "flag": lambda value: "true" if value else "false",
     "object": jsontext.dumps,
     "names": lambda value: value if isinstance(value, str) else " ".join(value),
+    "choices": lambda value: value if isinstance(value, str) else " ".join(value),
     "counts": _rows_text,
     "numbers": _rows_text,
 }
@@ -155,7 +150,7 @@ def _typed(field: Field, value: Any) -> str:
         return value
     if field.kind == "object":
         return jsontext.dumps(jsontext.writable(value))
-    if field.kind == "names":
+    if field.kind in ("names", "choices"):
         return " ".join(value)
     if isinstance(value, list):
         return "; ".join(" ".join("-" if cell is None else str(cell) for cell in row) for row in value)

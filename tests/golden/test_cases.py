@@ -12,7 +12,7 @@ CASES = [json.loads(line) for line in (Path(__file__).parent / "cases.jsonl").re
 
 
 # Calculators of the contract that do not exist yet.
-LATER = {"plan", "recipe", "experiment"}
+LATER = {"recipe", "experiment"}
 
 
 def is_asked_of_us(case):

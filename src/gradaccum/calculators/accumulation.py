@@ -18,16 +18,17 @@ def _degrees(values: Values) -> dict[str, int]:
     return {name: values[name] for name in core.PARALLEL_DEGREES}
 
 
-def _replicas(values: Values) -> int:
+def replicas(values: Values) -> int:
+    """g, from the world size and the parallel degrees where a request names them."""
     if "world_size" in values:
         return core.data_parallel_replicas(values["world_size"], **_degrees(values))
-    replicas: int = values["replicas"]
-    return replicas
+    given: int = values["replicas"]
+    return given
 
 
-def _check_world(values: Values) -> None:
+def check_world(values: Values) -> None:
     """The replicas that the world size leaves must be the replicas that were given."""
-    derived, given = _replicas(values), values["replicas"]
+    derived, given = replicas(values), values["replicas"]
     if "replicas" in values.given and given != derived:
         product = math.prod(_degrees(values).values())
         details = {"replicas": given, "derived": derived, "product": product}
@@ -54,7 +55,7 @@ def _memory(values: Values, answer_outputs: dict[str, Any], system: System) -> t
 
 
 def _answer(values: Values) -> Answer:
-    b, a, g = values["micro_batch"], values["accumulation_steps"], _replicas(values)
+    b, a, g = values["micro_batch"], values["accumulation_steps"], replicas(values)
     batch = core.effective_batch(b, a, g)
     system = system_of(values.units.get("activation_per_sample", "B"))
     outputs: dict[str, Any] = {"effective_batch": batch, "replicas": g}
@@ -78,6 +79,11 @@ def _answer(values: Values) -> Answer:
     return Answer(outputs, steps, notes, derived={"replicas": g}, system=system)
 
 
+WORLD = (
+    Field("world_size", "count", group="more"),
+    *(Field(name, "count", default=1, group="more") for name in core.PARALLEL_DEGREES),
+)
+WORLD_CHECK = Check(("world_size", "replicas", *core.PARALLEL_DEGREES), check_world)
 CALCULATOR = Calculator(
     name="accumulation",
     fields=(
@@ -87,8 +93,7 @@ CALCULATOR = Calculator(
         Field("activation_per_sample", "size", "A", example="0.5 GB"),
         Field("gpu", "choice", choices=tuple(gpus()), example="RTX 3060 12GB"),
         Field("sequence_length", "count", "s", group="more"),
-        Field("world_size", "count", group="more"),
-        *(Field(name, "count", default=1, group="more") for name in core.PARALLEL_DEGREES),
+        *WORLD,
     ),
     outputs=(
         Output("effective_batch", "count", "E", primary=True),
@@ -98,6 +103,6 @@ CALCULATOR = Calculator(
         Output("tokens_per_update", "count", r"E \cdot s"),
     ),
     answer=_answer,
-    checks=(Check(("world_size", "replicas", *core.PARALLEL_DEGREES), _check_world),),
+    checks=(WORLD_CHECK,),
     pictures=("capacity", "window"),
 )

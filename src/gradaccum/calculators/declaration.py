@@ -11,8 +11,14 @@ from typing import Any, Literal
 
 from gradaccum.units import System
 
-FieldKind = Literal["count", "size", "number", "choice", "flag", "counts", "numbers", "object", "names"]
-OutputKind = Literal["count", "size", "number", "duration", "money", "table", "percent", "difference", "phase", "flag", "rows"]
+FieldKind = Literal["count", "size", "number", "choice", "flag", "counts", "numbers", "object", "names", "choices"]
+OutputKind = Literal[
+    "count", "size", "number", "duration", "money", "table", "percent", "difference", "phase", "flag", "rows", "verdict"
+]
+
+
+ANY = "any"
+"""The word for all the choices that a search may try."""
 
 
 class Values(dict[str, Any]):
@@ -34,7 +40,8 @@ class Field:
 
     ``zero`` lets a number be 0, ``fraction`` bounds it to at most 1; ``budget`` rounds part of a byte down.
     ``counts`` and ``numbers`` are tables: one row per replica, one cell per micro-batch. ``object`` is a JSON object or its
-    text, ``names`` one of the choices or a list of other names.
+    text, ``names`` one of the choices or a list of other names. ``choices`` are one or several of the choices, or ``any``,
+    which stands for ``searched``: the ones a search may try without being told.
     """
 
     name: str
@@ -44,6 +51,7 @@ class Field:
     default: Any = None
     example: str = ""
     choices: tuple[str, ...] = ()
+    searched: tuple[str, ...] = ()
     group: Literal["main", "more"] = "main"
     zero: bool = False
     fraction: bool = False
@@ -75,6 +83,22 @@ class Note:
 
     code: str
     values: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Words:
+    """A sentence among the outputs: the message of that key with its values, in the language of the request."""
+
+    key: str
+    values: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A field with one of its choices, as part of a sentence."""
+
+    field: str
+    choice: str
 
 
 @dataclass(frozen=True)

@@ -70,7 +70,7 @@ def _check_targets(values: Values) -> None:
         check_targets(values)
 
 
-def _check_attention(values: Values) -> None:
+def check_attention(values: Values) -> None:
     """Flash kernels know half precision only."""
     if values["attention"] == "flash" and values["precision"] == "fp32":
         raise InputError("attention", "unknown_value", "flash_in_fp32")
@@ -166,7 +166,7 @@ CALCULATOR = Calculator(
     checks=(
         Check(("model", "config"), models.check),
         Check(("model", "config", "method", "targets"), _check_targets),
-        Check(("attention", "precision"), _check_attention),
+        Check(("attention", "precision"), check_attention),
     ),
     pictures=("budget", "phases"),
 )

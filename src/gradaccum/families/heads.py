@@ -8,6 +8,7 @@ from gradaccum import operations as ops
 from gradaccum import products
 from gradaccum.families.parts import flat_shape
 from gradaccum.families.run import Run
+from gradaccum.symbols import BATCH, CHUNK
 from gradaccum.tape import Tape, Tensor
 
 
@@ -51,8 +52,8 @@ def shifted_labels(run: Run) -> tuple[Tensor, Tensor]:
 def fused_loss(run: Run, x: Tensor, weight: Tensor) -> Tensor:
     """Head and loss in chunks of rows, with the gradients made in the forward pass.
 
-    Kept are those gradients, of the input and (when it learns) of the head; never more logits are there than one chunk's:
-    the next power of two of rows / ceil(V / h). Not in the recordings: read from Liger-Kernel's fused linear cross entropy.
+    Kept are those gradients, of the input and (when it learns) of the head; never more logits are there than one chunk's.
+    Not in the recordings: read from Liger-Kernel's fused linear cross entropy.
     """
     tape = run.tape
     x, weight = ops.lower(tape, x), ops.lower(tape, weight)
@@ -60,9 +61,9 @@ def fused_loss(run: Run, x: Tensor, weight: Tensor) -> Tensor:
     gradients = {"grad_input": tape.new(x.shape, x.dtype)}
     if weight.node:
         gradients["grad_weight"] = tape.new(weight.shape, weight.dtype)
-    chunk = 1 << (-(-rows // -(-vocabulary // hidden)) - 1).bit_length()
+    chunk = CHUNK if run.batch == BATCH else chunk_rows(rows, vocabulary, hidden)
     losses = tape.new((rows,), "fp32")
-    logits = tape.new((min(chunk, rows), vocabulary), x.dtype)
+    logits = tape.new((chunk, vocabulary), x.dtype)
     del logits, losses
     wanted = [(t.shape, t.dtype) if t.node else None for t in (x, weight)]
     kept = {name: gradient for name, gradient in gradients.items() if x.node or weight.node}
@@ -71,6 +72,15 @@ def fused_loss(run: Run, x: Tensor, weight: Tensor) -> Tensor:
         return [tape.new(*spec) if spec else None for spec in wanted]
 
     return tape.record("FusedLinearCrossEntropy", tape.new((), "fp32"), [x, weight], rule, kept)
+
+
+def chunk_rows(rows: int, vocabulary: int, hidden: int) -> int:
+    """Rows of a chunk: the next power of two of rows / ceil(V / h), at most all of them.
+
+    >>> chunk_rows(4096, 128_256, 4096)
+    128
+    """
+    return min(rows, 1 << (-(-rows // -(-vocabulary // hidden)) - 1).bit_length())
 
 
 def cross_entropy(run: Run, logits: Tensor, target: Tensor) -> Tensor:

@@ -37,6 +37,14 @@ def has(key: str, language: str) -> bool:
     return key in catalogue(language)
 
 
+def choice_text(field: str, choice: str, language: str) -> str:
+    """A choice in words, which may be those of its field alone; the name of a device and the like stands for itself."""
+    for key in (f"choice.{field}.{choice}", f"choice.{choice}"):
+        if has(key, language):
+            return text(key, language)
+    return choice
+
+
 def _shown(name: str, value: object, language: str) -> str:
     """A value as it stands in a sentence: on one line, shortened if a reader entered it, isolated where directions may mix."""
     shown = " ".join(str(value).split())

@@ -1,0 +1,65 @@
+"""The peak of a run at any micro-batch, from one trace for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property, lru_cache
+
+from gradaccum import training
+from gradaccum.activations import parameters_of, trace
+from gradaccum.architecture import Architecture
+from gradaccum.families.heads import chunk_rows
+from gradaccum.setting import Setting
+from gradaccum.symbols import BATCH, Line, highest
+from gradaccum.tape import Parameter
+
+Lines = tuple[Line, ...]
+
+
+@lru_cache(maxsize=128)
+def moments(architecture: Architecture, setting: Setting, length: int, shards: int) -> tuple[Lines, ...]:
+    """For each of ``training.PHASES`` the moments that can be its peak, for every micro-batch from 2 on."""
+    found = trace(architecture, setting, BATCH, length, shards)
+    return tuple(highest(span.heights) for span in found.phases)
+
+
+@lru_cache(maxsize=128)
+def parameters(architecture: Architecture, setting: Setting) -> tuple[tuple[Parameter, int], ...]:
+    """The parameters, remembered: runs that differ in switches of the pass alone share them."""
+    return parameters_of(architecture, setting)
+
+
+def parameters_for(plan: training.Plan) -> Sequence[tuple[Parameter, int]]:
+    """The parameters of a run; what is kept of a pass does not change them."""
+    return parameters(plan.architecture, replace(plan.setting, checkpointing="none", loss="standard", attention="sdpa"))
+
+
+class Peaks:
+    """Peaks of one run, whatever its micro-batch: those of ``training.budget``, to the byte."""
+
+    def __init__(self, plan: training.Plan) -> None:
+        self.plan = plan
+        self.fixed = training.fixed(plan, parameters_for(plan))
+
+    @property
+    def least(self) -> int:
+        """No micro-batch needs less: the optimizer step, or what is held through a pass. Takes no trace."""
+        return max(self.fixed.step, self.fixed.throughout)
+
+    @cached_property
+    def _lines(self) -> tuple[Lines, ...]:
+        plan = self.plan
+        return moments(plan.architecture, plan.setting, plan.sequence_length, plan.gradient_shards)
+
+    def at(self, micro_batch: int, accumulation_steps: int) -> int:
+        """The peak, in bytes. One sample alone is laid out in its own way and has a trace of its own."""
+        plan = replace(self.plan, micro_batch=micro_batch, accumulation_steps=accumulation_steps)
+        if micro_batch == 1:
+            spans = training.traced(plan.architecture, plan.setting, 1, plan.sequence_length, plan.gradient_shards).phases
+            highest_pass = max(span.peak for _, span in plan.phases_of(spans))
+        else:
+            chunk = chunk_rows(micro_batch * plan.sequence_length, plan.architecture.vocabulary or 1, plan.architecture.hidden)
+            lines = [line for _, phase in plan.phases_of(self._lines) for line in phase]
+            highest_pass = max(line.at(micro_batch, chunk) for line in lines)
+        return max(self.fixed.step, self.fixed.throughout + highest_pass)

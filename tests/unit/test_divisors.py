@@ -1,0 +1,25 @@
+import pytest
+
+from gradaccum.divisors import divisors, is_prime
+
+
+@pytest.mark.parametrize("number", [1, 2, 97, 360, 1009, 1009**2, 1013 * 1019, 997 * 1009 * 1013])
+def test_divisors_are_all_that_divide(number):
+    assert divisors(number) == [d for d in range(1, min(number, 10**6) + 1) if number % d == 0] + (
+        [] if number <= 10**6 else [number // d for d in range(10**6, 0, -1) if number % d == 0 and number // d > 10**6]
+    )
+
+
+@pytest.mark.parametrize(
+    "number, count",
+    [(10**18, 361), (897_612_484_786_617_600, 103_680), (999_999_999_999_999_989, 2), ((10**9 + 7) ** 2, 3), (2**59, 60)],
+)
+def test_large_numbers_are_taken_apart(number, count):
+    found = divisors(number)
+    assert len(found) == count
+    assert (found[0], found[-1]) == (1, number)
+
+
+@pytest.mark.parametrize("number", [1_009 * 1_013, 2_047, 3_215_031_751, 341_550_071_728_321])
+def test_pseudoprimes_are_composite(number):
+    assert not is_prime(number)

@@ -1,0 +1,37 @@
+"""One trace answers for every micro-batch, to the byte."""
+
+import pytest
+
+from gradaccum import training
+from gradaccum.models import chosen
+from gradaccum.peaks import Peaks
+from gradaccum.setting import Setting
+from gradaccum.symbols import BATCH, CHUNK, Line, highest
+
+MODELS = ["llama-3-8b", "gpt2", "mixtral-8x7b-v0.1", "gemma-2-2b", "bert-base-uncased", "vit-base-patch16-224", "phi-4-mini"]
+SETTINGS = [
+    Setting(),
+    Setting(checkpointing="full", loss="fused"),
+    Setting(loss="fused", method="qlora"),
+    Setting(precision="bf16-mixed", checkpointing="full", method="lora"),
+    Setting(precision="fp32", padded=True),
+    Setting(attention="eager", loss="fused", precision="fp16-mixed"),
+]
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("setting", SETTINGS, ids=str)
+@pytest.mark.parametrize("steps, sharding, to_none", [(1, "none", True), (2, "zero1", False), (8, "zero3", True)])
+def test_peaks_of_every_batch_are_those_of_a_trace_of_its_own(model, setting, steps, sharding, to_none):
+    run = training.Plan(chosen({"model": model}), setting, 1, 128, replicas=4, sharding=sharding, zero_grad_to_none=to_none)
+    peaks = Peaks(run)
+    for b in (1, 2, 3, 37, 4096):
+        alone = training.replace(run, micro_batch=b, accumulation_steps=steps)
+        assert peaks.at(b, steps) == training.budget(alone).peak_phase.peak
+        assert peaks.least <= peaks.at(b, steps)
+
+
+def test_only_moments_that_can_be_the_peak_are_kept():
+    heights = [7 + 3 * BATCH, 6 + 3 * BATCH, 9, 8, CHUNK, 2 * CHUNK + 1]
+    assert highest(heights) == (Line(1, 0, 2), Line(7, 3, 0), Line(9, 0, 0))
+    assert Line(7, 3, 2).at(10, 5) == 7 + 30 + 10
