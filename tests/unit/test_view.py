@@ -5,7 +5,7 @@ import pytest
 
 from gradaccum import api, cli
 from gradaccum.calculators import CALCULATORS
-from gradaccum.view import choice_text
+from gradaccum.messages import choice_text
 
 DEFAULTS = {"micro_batch": "4", "accumulation_steps": 8, "activation_per_sample": "0.5 GB"}
 
