@@ -3,7 +3,7 @@ import pytest
 from gradaccum.divisors import divisors, is_prime
 
 
-@pytest.mark.parametrize("number", [1, 2, 97, 360, 1009, 1009**2, 1013 * 1019, 997 * 1009 * 1013])
+@pytest.mark.parametrize("number", [1, 2, 97, 360, 1009, 1009**2, 1013 * 1019, 997 * 1009 * 1013, 1009 * 1709])
 def test_divisors_are_all_that_divide(number):
     assert divisors(number) == [d for d in range(1, min(number, 10**6) + 1) if number % d == 0] + (
         [] if number <= 10**6 else [number // d for d in range(10**6, 0, -1) if number % d == 0 and number // d > 10**6]
