@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import postbuild
+from evidence.cells import cells
 from paths import BUILD, DOCS, NODE_MODULES, ROOT, SHARED_ASSETS, SITE, VENDOR
 from provide_node import search_path
 
@@ -34,6 +35,8 @@ def main() -> None:
 def build(site: Path = SITE) -> None:
     """Build everything into ``site``."""
     BUILD.mkdir(exist_ok=True)
+    # Compared once, before both languages read it from the folder it is kept in.
+    cells()
     # A folder of its own for each build: `make serve` may build while `make test` does.
     with tempfile.TemporaryDirectory(prefix="site-", dir=BUILD) as folder:
         fresh = Path(folder) / "site"

@@ -12,6 +12,7 @@ from typing import Any
 # The macros plugin loads this file by its path, so its neighbours are not importable by themselves.
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+from evidence import single, tables
 from gradaccum import figures, units
 from gradaccum.messages import LANGUAGES, catalogue
 from page_parts import answers, calculator, pictures, reference
@@ -77,4 +78,11 @@ def macros(language: str) -> dict[str, Any]:
         "request_example": lambda name: reference.request_example(name, language),
         "command": lambda name, **inputs: reference.command_block(name, language, inputs),
         "snippet": reference.snippet,
+        "evidence": lambda name: left_to_right(single.figure(name)),
+        "evidence_summary": lambda: tables.summaries(language),
+        "evidence_rows": lambda group: tables.published(group, language),
+        "evidence_words": lambda kind: tables.whys(kind, language),
+        "oracle_summary": lambda: tables.oracle_summary(language),
+        "oracle_cells": lambda: tables.oracle_cells(language),
+        "other_calculators": lambda: tables.others(language),
     }

@@ -1,0 +1,1 @@
+"""What stands behind the figures: published measurements, recordings of PyTorch, other calculators."""
