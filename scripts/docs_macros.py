@@ -85,4 +85,5 @@ def macros(language: str) -> dict[str, Any]:
         "oracle_summary": lambda: tables.oracle_summary(language),
         "oracle_cells": lambda: tables.oracle_cells(language),
         "other_calculators": lambda: tables.others(language),
+        "recipe": lambda framework, **inputs: reference.recipe_blocks(framework, language, inputs),
     }

@@ -5,6 +5,7 @@ The class names and attributes are what ``docs/assets/js/calculator.mjs`` takes 
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from gradaccum.calculators import Field
@@ -14,6 +15,7 @@ from page_parts.answers import ask, calculator_named, word
 from page_parts.markup import formula, tag, text
 
 COPY_FORMATS = ("text", "json", "command", "link")
+COMMENT = re.compile(r"^(?P<mark>\s*# )(?P<words>.*)$")
 TABLES = ("counts", "numbers", "table", "object")
 # A size needs letters for its unit, which the keyboard for digits lacks on phones.
 KEYBOARDS = {"count": "numeric", "number": "decimal", "size": "text", "names": "text"}
@@ -112,12 +114,14 @@ def output_html(output: dict[str, Any]) -> str:
 
 def output_class(output: dict[str, Any]) -> str:
     """Primary outputs stand large, tables take the whole width."""
-    names = ["ga-output"] + ["ga-primary"] * output["primary"] + ["ga-list"] * bool(output["table"])
+    names = ["ga-output"] + ["ga-primary"] * output["primary"] + ["ga-list"] * bool(output["table"] or output["files"])
     return " ".join(names)
 
 
 def value_html(output: dict[str, Any]) -> list[str]:
-    """The figure, or the table of an output that is a list."""
+    """The figure, or the table or the files of an output that is a list."""
+    if output["files"]:
+        return [tag("div", *map(file_html, output["files"]), class_="ga-files", data_search_exclude=True)]
     if not output["table"]:
         return [tag("output", text(output["text"]), class_="ga-value", dir="ltr")]
     columns, numeric = output["table"]["columns"], output["table"]["numeric"]
@@ -127,6 +131,18 @@ def value_html(output: dict[str, Any]) -> list[str]:
         for row in output["table"]["rows"]
     ]
     return [tag("div", tag("table", tag("thead", head), tag("tbody", *rows)), class_="ga-table", tabindex="0")]
+
+
+def file_html(file: dict[str, str]) -> str:
+    """A file, named and whole; scripts put it behind a tab. A comment's words keep their own direction."""
+    lines = [COMMENT.sub(_comment_html, text(line)) for line in file["text"].split("\n")]
+    block = tag("pre", tag("code", "&#10;".join(lines)), dir="ltr", tabindex="0")
+    heading = tag("p", text(file["name"]), class_="ga-file-name", dir="ltr")
+    return tag("div", heading, block, class_="ga-file no-copy", data_name=file["name"], data_language=file["language"])
+
+
+def _comment_html(line: re.Match[str]) -> str:
+    return tag("span", line["mark"], tag("bdi", line["words"]), class_="ga-comment")
 
 
 def note_html(note: dict[str, Any]) -> str:

@@ -123,3 +123,9 @@ def snippet(name: str) -> str:
     if path.parent != SNIPPETS or not path.is_file():
         raise PageError(f"no snippet {name!r} in docs/snippets")
     return code_block(path.read_text(encoding="utf-8"), LANGUAGE_OF.get(Path(name).suffix, "text"), name)
+
+
+def recipe_blocks(framework: str, language: str, inputs: dict[str, Any]) -> str:
+    """The files of a recipe as code blocks, each named."""
+    files = ask("recipe", language, {"framework": framework, **inputs})["outputs"]["files"]
+    return "\n\n".join(code_block(file["text"], file["language"], file["name"]) for file in files)

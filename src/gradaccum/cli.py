@@ -14,7 +14,7 @@ from typing import Any
 from gradaccum import __version__, api, messages
 from gradaccum.calculators import CALCULATORS, Calculator, Field
 from gradaccum.messages import choice_text
-from gradaccum.view import option
+from gradaccum.view import files, option
 
 REFUSED = 2
 OPTIONS = {"language": "--lang"}
@@ -163,6 +163,8 @@ def _print_answer(response: dict[str, Any]) -> None:
         print(output["label"] + " " * (width + 2 - _columns(output["label"])) + figure + detail)
     for note in response["notes"]:
         print(f"\n* {note['message']}")
+    for file in files(outputs):
+        print(f"\n--- {file['name']}\n{file['text']}", end="")
 
 
 def _refuse(lines: Iterable[str], language: str) -> int:

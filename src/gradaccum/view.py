@@ -44,6 +44,7 @@ def _output(output: Output, answer: Answer, language: str) -> dict[str, Any]:
         "text": _figure(output.kind, value, answer, language),
         "detail": _detail(output.kind, value, answer, language),
         "table": tables.table(value, language, answer.system) if output.kind == "rows" else None,
+        "files": value if output.kind == "files" else None,
         "primary": output.primary,
     }
 
@@ -64,6 +65,7 @@ FIGURES: dict[OutputKind, Callable[[Any, str, units.System], str]] = {
     "verdict": lambda value, language, _: text(f"verdict.{value}", language),
     "flag": lambda value, language, _: text("ui.yes" if value else "ui.no", language),
     "rows": tables.as_text,
+    "files": lambda value, _, __: ", ".join(file["name"] for file in value),
     "table": lambda value, _, __: "\n".join("  ".join(_cell(cell, 4) for cell in row) for row in value),
 }
 """Each kind of output as a person reads it."""
@@ -108,13 +110,18 @@ def _cell(cell: Any, digits: int) -> str:
 
 
 def as_text(calculator: Calculator, outputs: list[dict[str, Any]], answer: Answer, language: str) -> str:
-    """The result in lines of plain text: a title, a line an output, the notes."""
+    """The result in lines of plain text: a title, a line an output, the notes, and files whole."""
     lines = [text(f"calculator.{calculator.name}.title", language)]
     for output in outputs:
         figure = output["text"].replace("\n", "; ")
         lines.append(f"{output['label']}: {figure}" + (f" ({output['detail']})" if output["detail"] else ""))
     lines += [note["message"] for note in notes(answer, language)]
-    return "\n".join(lines)
+    return "\n".join(lines + [f"\n{file['name']}\n\n{file['text']}".rstrip() for file in files(outputs)])
+
+
+def files(outputs: list[dict[str, Any]]) -> list[dict[str, str]]:
+    """Every file among the outputs."""
+    return [file for output in outputs for file in output["files"] or []]
 
 
 def command(calculator: Calculator, entered: dict[str, Any]) -> str:

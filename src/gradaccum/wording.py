@@ -11,8 +11,9 @@ from gradaccum.messages import text
 
 
 def worded(answer: Answer, language: str) -> Answer:
-    """The answer with the sentences in its lists in that language."""
-    return replace(answer, outputs={name: _rows(value, language) for name, value in answer.outputs.items()})
+    """The answer with the sentences in its lists, and the outputs that are words themselves, in that language."""
+    outputs = answer.outputs | (answer.worded(language) if answer.worded else {})
+    return replace(answer, outputs={name: _rows(value, language) for name, value in outputs.items()})
 
 
 def _rows(value: Any, language: str) -> Any:

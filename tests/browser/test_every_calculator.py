@@ -13,6 +13,7 @@ PAGES = {
     "loss_weights": "calculators/loss-weights/",
     "training_memory": "calculators/training-memory/",
     "lora": "calculators/lora/",
+    "recipe": "calculators/recipe/",
 }
 
 

@@ -1,6 +1,7 @@
 """Public questions with their right answers, as requests of the contract (``cases.jsonl``)."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ CASES = [json.loads(line) for line in (Path(__file__).parent / "cases.jsonl").re
 
 
 # Calculators of the contract that do not exist yet.
-LATER = {"recipe", "experiment"}
+LATER = {"experiment"}
 
 
 def is_asked_of_us(case):
@@ -52,6 +53,8 @@ def test_case(case):
     assert response["ok"] is expected["ok"], response
     if expected["ok"]:
         assert agrees(expected.get("outputs", {}), response["outputs"], case.get("tolerance", 0)), response
+    files = "\n".join(file["text"] for file in response.get("outputs", {}).get("files", []))
+    assert [pattern for pattern in expected.get("files_match", []) if not re.search(pattern, files)] == []
     for wanted in [expected[key] for key in ("error",) if key in expected] + expected.get("errors", []):
         assert any(error_agrees(wanted, error) for error in response["errors"]), response
 

@@ -4,6 +4,7 @@ import { addressHolds, restoreFromAddress, writeAddress } from "./address.mjs";
 import { enableCopying } from "./copy.mjs";
 import { boot, isReady, run } from "./engine.mjs";
 import { clearErrors, showErrors } from "./errors.mjs";
+import { enableFiles } from "./files.mjs";
 import { commandFor, controls, readInputs, setText, startingText, textOf } from "./form.mjs";
 import { redraw } from "./live-pictures.mjs";
 import { quiet, showResult } from "./result.mjs";
@@ -30,7 +31,8 @@ export class LiveCalculator {
     this.#form.addEventListener("focusin", () => this.#warm(), { once: true });
     this.#form.addEventListener("input", () => this.#edited());
     section.querySelector('[data-action="retry"]')?.addEventListener("click", () => this.refresh());
-    enableCopying(section, (format) => this.#textAs(format), (done) => this.#say(done ? "copied" : "copy_failed"));
+    enableCopying(section, (format) => this.#textAs(format), (done) => this.#sayCopied(done));
+    this.#enableFiles();
   }
 
   /** Take the address's inputs over, where it holds some. */
@@ -87,6 +89,7 @@ export class LiveCalculator {
     }
     clearErrors(this.section);
     showResult(this.section, answer);
+    this.#enableFiles();
     redraw(this.section, answer.view.pictures ?? {});
     this.#enter("ready", "updated");
   }
@@ -97,6 +100,14 @@ export class LiveCalculator {
     const retry = this.section.querySelector(".ga-retry");
     retry.hidden = state !== "failed";
     if (state === "failed") retry.querySelector(".ga-command").textContent = commandFor(this.#form, this.#name, this.section.dataset.language);
+  }
+
+  #enableFiles() {
+    enableFiles(this.section, (done) => this.#sayCopied(done));
+  }
+
+  #sayCopied(done) {
+    this.#say(done ? "copied" : "copy_failed");
   }
 
   #say(name) {

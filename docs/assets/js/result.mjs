@@ -1,5 +1,6 @@
 // Put an accepted answer into the page. Every text and number comes formatted from Python's "view".
 
+import { fillFiles, newFiles } from "./files.mjs";
 import { renderFormula, renderSteps } from "./steps.mjs";
 
 export function showResult(section, answer) {
@@ -15,13 +16,14 @@ function showOutputs(list, outputs) {
     const card = list.querySelector(`[data-output="${output.name}"]`) ?? newCard(output);
     if (list.children[index] !== card) list.insertBefore(card, list.children[index] ?? null);
     if (output.table) fillTable(card.querySelector(".ga-table"), output.table);
+    else if (output.files) fillFiles(card.querySelector(".ga-files"), output.files);
     else setText(card.querySelector(".ga-value"), output.text);
     setText(card.querySelector(".ga-detail"), output.detail);
   }
 }
 
-function newCard({ name, label, symbol, primary, table }) {
-  const card = make("div", ["ga-output", primary && "ga-primary", table && "ga-list"].filter(Boolean).join(" "));
+function newCard({ name, label, symbol, primary, table, files }) {
+  const card = make("div", ["ga-output", primary && "ga-primary", (table || files) && "ga-list"].filter(Boolean).join(" "));
   card.dataset.output = name;
   const heading = make("span", "ga-label", label);
   if (symbol) {
@@ -29,7 +31,7 @@ function newCard({ name, label, symbol, primary, table }) {
     heading.append(" ", formula);
     renderFormula(formula, symbol);
   }
-  card.append(heading, " ", table ? newTable() : newValue(), " ", make("span", "ga-detail"));
+  card.append(heading, " ", table ? newTable() : files ? newFiles() : newValue(), " ", make("span", "ga-detail"));
   return card;
 }
 

@@ -14,14 +14,15 @@ def _given(values: Values) -> dict[str, int]:
     return {name: values[name] for name in core.SPLIT if name in values}
 
 
-def _check_enough(values: Values) -> None:
+def check_enough(values: Values) -> None:
     """Both absent names are reported: either would do, and only the reader knows which."""
     errors = [InputError(name, "missing", "split") for name in core.unsolved(_given(values))]
     if errors:
         raise ExceptionGroup("missing", errors)
 
 
-def _answer(values: Values) -> Answer:
+def split_answer(values: Values) -> Answer:
+    """The four of E = b * a * g, with the worked example and the warnings that belong to them."""
     given = _given(values)
     solved = core.split(**given)
     n = {SYMBOLS[name]: tex.count(value) for name, value in solved.items()}
@@ -55,6 +56,6 @@ CALCULATOR = Calculator(
         Output("accumulation_steps", "count", "a", primary=True),
         Output("replicas", "count", "g", primary=True),
     ),
-    answer=_answer,
-    checks=(Check(core.SPLIT, _check_enough),),
+    answer=split_answer,
+    checks=(Check(core.SPLIT, check_enough),),
 )

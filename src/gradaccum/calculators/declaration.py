@@ -13,7 +13,19 @@ from gradaccum.units import System
 
 FieldKind = Literal["count", "size", "number", "choice", "flag", "counts", "numbers", "object", "names", "choices"]
 OutputKind = Literal[
-    "count", "size", "number", "duration", "money", "table", "percent", "difference", "phase", "flag", "rows", "verdict"
+    "count",
+    "size",
+    "number",
+    "duration",
+    "money",
+    "table",
+    "percent",
+    "difference",
+    "phase",
+    "flag",
+    "rows",
+    "files",
+    "verdict",
 ]
 
 
@@ -60,7 +72,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Output:
-    """One result. A ``primary`` output stands large above the others."""
+    """One result. A ``primary`` output stands large above the others; ``files`` are ``{"name", "language", "text"}``."""
 
     name: str
     kind: OutputKind
@@ -114,6 +126,7 @@ class Answer:
     """What a calculator found: outputs (int, Fraction, Decimal, lists of them), the worked example, the warnings.
 
     ``derived`` are inputs the request left open and the calculator worked out; ``system`` is the reader's family of units.
+    ``worded`` gives the outputs that hold words of their own, in the language it is asked for.
     """
 
     outputs: dict[str, Any]
@@ -121,6 +134,7 @@ class Answer:
     notes: list[Note] = field(default_factory=list)
     derived: dict[str, Any] = field(default_factory=dict)
     system: System = "decimal"
+    worded: Callable[[str], dict[str, Any]] | None = None
 
 
 @dataclass(frozen=True)
