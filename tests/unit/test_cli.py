@@ -157,3 +157,9 @@ def test_the_module_is_the_command(monkeypatch, capsys):
     with pytest.raises(SystemExit, match="0"):
         runpy.run_module("gradaccum", run_name="__main__")
     assert json.loads(capsys.readouterr().out)["ok"]
+
+
+def test_a_recipe_prints_its_files_whole(capsys):
+    assert cli.main(["recipe", "--framework", "trainer", "--micro-batch", "2", "--accumulation-steps", "8"]) == 0
+    printed = capsys.readouterr().out
+    assert "\n--- train.py\n# E = b · a · g = 2 · 8 · 1 = 16\nimport torch\n" in printed
