@@ -60,6 +60,14 @@ format: $(INSTALLED) ## format the code and mend what can be mended
 verify: $(VERIFY_INSTALLED) ## hold the claims against PyTorch on the CPU
 	PYTHONPATH=src $(VERIFY)/bin/pytest tests/verify
 
+.PHONY: bench-cpu
+bench-cpu: $(VERIFY_INSTALLED) ## measure every claim on the CPU with two ranks, into build/benchmark (ARGS='--language ar')
+	PYTHONPATH=src $(VERIFY)/bin/torchrun --standalone --nproc-per-node 2 scripts/benchmark.py --device cpu $(ARGS)
+
+.PHONY: bench-gpu
+bench-gpu: $(VERIFY_INSTALLED) ## the same on CUDA, one rank for each GPU of this machine
+	PYTHONPATH=src $(VERIFY)/bin/torchrun --standalone --nproc-per-node gpu scripts/benchmark.py --device cuda $(ARGS)
+
 .PHONY: site
 site: $(SITE) ## build both sites into site/
 

@@ -1,0 +1,1 @@
+"""The part of the benchmark that needs PyTorch: what measures."""
