@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import math
 import sys
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from evidence import single, tables
 from gradaccum import figures, units
 from gradaccum.messages import LANGUAGES, catalogue
-from page_parts import answers, calculator, pictures, reference
+from page_parts import answers, calculator, computed, glossary, pictures, reference
 from page_parts.markup import left_to_right
 
 
@@ -69,9 +71,16 @@ def macros(language: str) -> dict[str, Any]:
         "phase": phase,
         "kept": kept,
         "example": example,
+        "ran": lambda name, function, *arguments, digits=3: left_to_right(
+            computed.ran_text(name, function, *arguments, digits=digits)
+        ),
         "steps": steps,
         "size": size,
+        "size_in": lambda count, unit, places=2: left_to_right(
+            f"{figures.format_decimal(Fraction(count, units.UNITS[unit]), places)} {unit}"
+        ),
         "number": number,
+        "ln": math.log,
         "fields": lambda name: reference.fields_html(name, language),
         "outputs": lambda name: reference.outputs_html(name, language),
         "cli_help": lambda name: reference.cli_help(name, language),
@@ -86,4 +95,5 @@ def macros(language: str) -> dict[str, Any]:
         "oracle_cells": lambda: tables.oracle_cells(language),
         "other_calculators": lambda: tables.others(language),
         "recipe": lambda framework, **inputs: reference.recipe_blocks(framework, language, inputs),
+        "glossary": lambda group: glossary.glossary_list(group, language),
     }
