@@ -16,7 +16,7 @@ from gradaccum.families.run import Run
 from gradaccum.setting import Setting
 from gradaccum.spans import Span, compose
 from gradaccum.symbols import BATCH, Recorder
-from gradaccum.tape import Entry, Meter, Node, Parameter, Tape, Tensor
+from gradaccum.tape import Checkpoint, Entry, Meter, Node, Parameter, Tape, Tensor
 
 
 @dataclass(frozen=True)
@@ -147,20 +147,24 @@ class _Window:
         tape.ledger.clear()
         self._timer = _Timer(tape)
         x, context = self.family.start(run, self.inputs[0])
+        run.held["embedded"] = x
         self._close(1)
         for name, times in _groups(self.family, run.arch):
             kind = name.rpartition(".")[2]
             with tape.scope(f"{name}:"):
+                shared = self.family.shared_by(context, kind)
                 x = (
-                    checkpointed(run, self.family, x, context, kind)
+                    checkpointed(run, self.family, x, shared, kind)
                     if run.setting.checkpointing == "full"
-                    else self.family.layer(run, x, context, kind)
+                    else self.family.layer(run, x, shared, kind)
                 )
             run.held.pop("attention_weights", None)
             self._close(times)
-        del context
-        run.held.pop("position_ids", None)
         x = self.family.end(run, x)
+        # What the model's own forward pass still had names for.
+        del context, shared
+        for name in run.held.keys() - {"attention_mask"}:
+            del run.held[name]
         loss = self.family.loss(run, x, self.inputs[1])
         del x
         self._close(1)
@@ -189,33 +193,35 @@ class _Window:
 def checkpointed(run: Run, family: Family, x: Tensor, context: object, kind: str) -> Tensor:
     """A layer that keeps its input alone and is run again in the backward pass."""
     tape, scope = run.tape, tuple(run.tape.scopes)
-    with tape.no_grad():
-        output = family.layer(run, x, context, kind)
-    run.held.pop("attention_weights", None)
+    shape, strides, dtype, storage = x.shape, x.strides, x.dtype, x.storage
+    source = x.node if x.is_leaf else Node("CheckpointInput", (None,), lambda _, __: [])
+
+    def again() -> None:
+        (tape.autocast, tape.scopes), before = (run.setting.autocast, list(scope)), tape.scopes
+        try:
+            family.layer(run, Tensor(shape, strides, dtype, storage, source), context, kind)
+        finally:
+            tape.autocast, tape.scopes = None, before
+            run.held.pop("attention_weights", None)
+            tape.autocast_cache.clear()
+
+    checkpoint = Checkpoint(again, [x.storage])
+    tape.keep("Checkpoint", "hidden_states", x)
+    for number, tensor in enumerate(family.by_position(context), 2):
+        tape.keep("Checkpoint", f"argument{number}", tensor)
     positions = run.held.get("position_ids")
-    storage, shape, strides, dtype = x.storage, x.shape, x.strides, x.dtype
-
-    def rule(tape: Tape, gradient: Tensor) -> list[Tensor | None]:
-        leaf, begin = Node("CheckpointInput", (), lambda _, __: [], [positions.storage] if positions else []), len(tape.nodes)
-        tape.autocast = run.setting.autocast
-        before, tape.scopes = tape.scopes, list(scope)
-        again = family.layer(run, Tensor(shape, strides, dtype, storage, leaf), context, kind)
-        tape.scopes = before
-        run.held.pop("attention_weights", None)
-        tape.autocast, last = None, again.take_node()
-        tape.autocast_cache.clear()
-        del again
-        gradients = {last: gradient}
-        del last, gradient
-        return [tape.backward(gradients, begin).get(leaf)]
-
-    kept = {"hidden_states": x} | {f"argument{i}": t for i, t in enumerate(family.by_position(context), 2)}
-    return tape.record("Checkpoint", output, [x], rule, kept)
+    checkpoint.held += [positions.storage] if positions else []
+    tape.packing = checkpoint
+    output = family.layer(run, x, context, kind)
+    tape.packing = None
+    return output
 
 
 def _backward(tape: Tape, loss: Tensor, marks: list[int], times: list[int]) -> list[Span]:
     spans: list[Span] = []
-    gradients = {loss.take_node(): tape.new((), loss.dtype)}
+    # The engine holds the gradient it starts from until the end.
+    ones = [tape.new((), loss.dtype)]
+    gradients = {loss.take_node(): ones[0]}
     tape.autocast = None
     for until, repeated in zip([*reversed(marks[:-1]), 0], reversed(times), strict=True):
         timer = _Timer(tape)
@@ -223,5 +229,6 @@ def _backward(tape: Tape, loss: Tensor, marks: list[int], times: list[int]) -> l
         if until == 0:
             # What is left belongs to inputs that asked for a gradient nobody uses.
             gradients.clear()
+            ones.clear()
         spans.append(timer.span(repeated))
     return spans

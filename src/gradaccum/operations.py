@@ -35,6 +35,25 @@ def new_gradients(*inputs: Tensor) -> Rule:
     return lambda tape, _: [tape.new(*spec) if spec else None for spec in wanted]
 
 
+def product_gradients(a: Tensor, b: Tensor, shape: Dims, dtype: str) -> Rule:
+    """A rule for a product: the gradients have the result's shape and dtype at first.
+
+    Only after both are there is each summed over what was broadcast and cast to its factor's dtype.
+    """
+    wanted = [(x.shape, x.dtype) if x.node else None for x in (a, b)]
+
+    def rule(tape: Tape, _: Tensor) -> list[Tensor | None]:
+        outgoing = [tape.new(shape, dtype) if spec else None for spec in wanted]
+        for position, spec in enumerate(wanted):
+            if spec and spec[0] != shape:
+                outgoing[position] = tape.new(spec[0], dtype)
+            if spec and spec[1] != dtype:
+                outgoing[position] = tape.new(*spec)
+        return outgoing
+
+    return rule
+
+
 def view(tape: Tape, x: Tensor, shape: Dims, strides: Dims, name: str = "View") -> Tensor:
     """The same memory in another shape; its gradient is a view too."""
     before = x.shape, x.strides
@@ -42,7 +61,8 @@ def view(tape: Tape, x: Tensor, shape: Dims, strides: Dims, name: str = "View") 
 
     def rule(_: Tape, gradient: Tensor) -> list[Tensor]:
         dense = before[1] if math.prod(before[0]) == math.prod(gradient.shape) else contiguous_strides(before[0])
-        return [Tensor(before[0], elementwise_strides(before[0], dense), gradient.dtype, gradient.storage)]
+        strides = elementwise_strides(before[0], dense)
+        return [Tensor(before[0], strides, gradient.dtype, gradient.storage, is_view=True)]
 
     return tape.record(name, output, [x], rule)
 
@@ -56,7 +76,7 @@ def part(tape: Tape, x: Tensor, dim: int, size: int) -> Tensor:
 def split(tape: Tape, x: Tensor, sizes: Sequence[int]) -> list[Tensor]:
     """Slices of the last dimension whose gradients are joined once."""
     outputs = [Tensor((*x.shape[:-1], size), x.strides, x.dtype, x.storage) for size in sizes]
-    if tape.recording and x.node:
+    if x.node:
         return [tape.record("Split", output, [x], _joined(x, first=i == 0)) for i, output in enumerate(outputs)]
     return outputs
 
@@ -96,14 +116,18 @@ def cast(tape: Tape, x: Tensor, dtype: str) -> Tensor:
 
 
 def lower(tape: Tape, x: Tensor) -> Tensor:
-    """What autocast makes of an input of a matrix product; the cast of trainable weights is cached until autocast ends."""
+    """What autocast makes of an input of a matrix product; the cast of what learns is cached until autocast ends.
+
+    That is every leaf that wants a gradient: weights, and the embedded tokens when they are made to ask for one.
+    """
     if tape.autocast is None or x.dtype != "fp32":
         return x
-    if x.parameter is None or not x.parameter.trainable:
+    if not x.is_leaf:
         return cast(tape, x, tape.autocast)
-    held = tape.autocast_cache.get(x.parameter.name)
+    name = x.parameter.name if x.parameter else "inputs"
+    held = tape.autocast_cache.get(name)
     if held is None:
-        held = tape.autocast_cache[x.parameter.name] = cast(tape, x, tape.autocast)
+        held = tape.autocast_cache[name] = cast(tape, x, tape.autocast)
     return held
 
 
@@ -119,14 +143,15 @@ def binary(tape: Tape, name: str, a: Tensor, b: Tensor, *, keeps: bool) -> Tenso
     full = a if a.shape == shape else b
     output = tape.new(shape, dtype, elementwise_strides(shape, full.strides) if full.shape == shape else None)
     if keeps:
-        return tape.record(name, output, [a, b], new_gradients(a, b), {"self": kept_if(a, b), "other": kept_if(b, a)})
+        rule = product_gradients(a, b, shape, dtype)
+        return tape.record(name, output, [a, b], rule, {"self": kept_if(a, b), "other": kept_if(b, a)})
     specs = [(x.shape, x.dtype) if x.node else None for x in (a, b)]
 
-    def rule(tape: Tape, gradient: Tensor) -> list[Tensor | None]:
+    def passed_on(tape: Tape, gradient: Tensor) -> list[Tensor | None]:
         same = gradient.shape, gradient.dtype
         return [None if spec is None else gradient if spec == same else tape.new(*spec) for spec in specs]
 
-    return tape.record(name, output, [a, b], rule)
+    return tape.record(name, output, [a, b], passed_on)
 
 
 def expand_first(tape: Tape, x: Tensor, times: int) -> Tensor:
@@ -158,8 +183,21 @@ def shift(tape: Tape, x: Tensor) -> Tensor:
 
 
 def keep_input(tape: Tape, name: str, x: Tensor) -> Tensor:
-    """An elementwise function whose derivative is computed from its input (silu, gelu, pow)."""
+    """An elementwise function whose derivative is computed from its input (silu, gelu)."""
     return tape.record(name, fresh(tape, x), [x], new_gradients(x), {"self": x})
+
+
+def square(tape: Tape, x: Tensor) -> Tensor:
+    """X to the power 2; its backward pass makes x to the power 1 and twice that before the gradient."""
+    spec = x.shape, x.dtype
+
+    def rule(tape: Tape, _: Tensor) -> list[Tensor]:
+        power, twice = tape.new(*spec), tape.new(*spec)
+        gradient = tape.new(*spec)
+        del power, twice
+        return [gradient]
+
+    return tape.record("Pow", fresh(tape, x), [x], rule, {"self": x})
 
 
 def keep_result(tape: Tape, name: str, x: Tensor) -> Tensor:
@@ -179,7 +217,7 @@ def cat(tape: Tape, parts: Sequence[Tensor], shape: Dims | None = None) -> Tenso
     shapes = [(p.shape, bool(p.node)) for p in parts]
 
     def rule(_: Tape, gradient: Tensor) -> list[Tensor | None]:
-        views = [Tensor(s, gradient.strides, gradient.dtype, gradient.storage) for s, _ in shapes]
+        views = [Tensor(s, gradient.strides, gradient.dtype, gradient.storage, is_view=True) for s, _ in shapes]
         return [v if wanted else None for v, (_, wanted) in zip(views, shapes, strict=True)]
 
     return tape.record("Cat", tape.new(whole, parts[0].dtype), parts, rule)
@@ -216,7 +254,7 @@ def summed(tape: Tape, x: Tensor) -> Tensor:
     shape = x.shape
 
     def rule(_: Tape, gradient: Tensor) -> list[Tensor]:
-        return [Tensor(shape, contiguous_strides(shape), gradient.dtype, gradient.storage)]
+        return [Tensor(shape, contiguous_strides(shape), gradient.dtype, gradient.storage, is_view=True)]
 
     return tape.record("Sum", tape.new((*x.shape[:-2], x.shape[-1]), x.dtype), [x], rule)
 
@@ -226,7 +264,7 @@ def summed_last(tape: Tape, x: Tensor) -> Tensor:
     shape = x.shape
 
     def rule(_: Tape, gradient: Tensor) -> list[Tensor]:
-        return [Tensor(shape, contiguous_strides(shape), gradient.dtype, gradient.storage)]
+        return [Tensor(shape, contiguous_strides(shape), gradient.dtype, gradient.storage, is_view=True)]
 
     return tape.record("Sum", tape.new((*x.shape[:-1], 1), x.dtype), [x], rule)
 

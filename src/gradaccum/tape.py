@@ -9,13 +9,18 @@ Nothing here may hold a tensor longer than PyTorch does: rules of the backward p
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
 from gradaccum.layout import Dims, contiguous_strides, is_contiguous
 
 BYTES = {"fp32": 4, "bf16": 2, "fp16": 2, "int64": 8, "int32": 4, "bool": 1, "uint64": 8}
+
+
+ALONE = 2
+"""References to a storage that one tensor alone looks at, while they are being counted."""
 
 
 class Meter:
@@ -25,12 +30,13 @@ class Meter:
     """Every height since the last ``restart``, where somebody wants to know (see ``batches``)."""
 
     def __init__(self) -> None:
-        self.live = self.peak = 0
+        self.live = self.peak = self.peak_before = 0
         self.gradients = self.gradients_at_peak = 0
 
     def add(self, size: int) -> None:
         """Count an allocation."""
         self.live += size
+        self.peak_before = self.peak
         if self.live > self.peak:
             self.peak, self.gradients_at_peak = self.live, self.gradients
 
@@ -86,6 +92,12 @@ class Tensor:
     storage: Storage
     node: Node | Parameter | None = None
     parameter: Parameter | None = None
+    is_view: bool = False
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether it asked for its gradient itself: weights, and inputs that are made to."""
+        return isinstance(self.node, Parameter) or (self.node is not None and not self.node.inputs)
 
     @property
     def size(self) -> int:
@@ -110,12 +122,44 @@ Rule = Callable[["Tape", Tensor], Sequence[Tensor | None]]
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """One step of the backward pass: what it keeps, and which gradients it makes of the one it gets."""
+    """One step of the backward pass: what it keeps, and which gradients it makes of the one it gets.
+
+    Inside a ``Checkpoint`` it keeps numbers instead, of what the checkpoint will hand out.
+    """
 
     name: str
     inputs: tuple[Node | Parameter | None, ...]
     rule: Rule
     saved: list[Storage] = field(default_factory=list)
+    checkpoint: Checkpoint | None = None
+    promised: list[int] = field(default_factory=list)
+
+
+@dataclass(slots=True, eq=False)
+class Checkpoint:
+    """A part of the forward pass that keeps what goes into it, and runs again when its first node asks for a tensor.
+
+    The second run ends as soon as the last of the ``promised`` tensors is there. Each of them lives until its node has run;
+    ``held`` (what went in) as long as any node of the part waits.
+    Source: ``torch/utils/checkpoint.py`` of PyTorch 2.13, ``use_reentrant=False``.
+    """
+
+    again: Callable[[], None]
+    held: list[Storage] = field(default_factory=list)
+    promised: int = 0
+    arrived: int = 0
+    found: dict[int, Storage] = field(default_factory=dict)
+
+    def unpack(self, tape: Tape, node: Node) -> None:
+        """Give the node what it was promised, running the part again if this is the first to ask."""
+        if not self.arrived:
+            tape.rerun(self)
+        node.saved += [self.found.pop(number) for number in node.promised if number in self.found]
+        node.checkpoint = None
+
+
+class _AllArrivedError(Exception):
+    """The second run of a checkpoint has made all it has to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +184,8 @@ class Tape:
         self.nodes: list[Node] = []
         self.parameters: dict[str, Parameter] = {}
         self.ledger: list[Entry] = []
-        self.recording = True
+        self.packing: Checkpoint | None = None
+        self.unpacking: Checkpoint | None = None
         self.autocast_cache: dict[str, Tensor] = {}
         self._kept: set[int] = set()
         self.scopes: list[str] = []
@@ -152,12 +197,12 @@ class Tape:
         yield
         self.scopes.pop()
 
-    @contextmanager
-    def no_grad(self) -> Iterator[None]:
-        """Run without recording, as checkpointing does in the forward pass."""
-        before, self.recording = self.recording, False
-        yield
-        self.recording = before
+    def rerun(self, checkpoint: Checkpoint) -> None:
+        """Run a checkpointed part a second time, outside the list of nodes, until all it promised is there."""
+        self.unpacking = checkpoint
+        with suppress(_AllArrivedError):
+            checkpoint.again()
+        self.unpacking = None
 
     def new(self, shape: Dims, dtype: str, strides: Dims | None = None) -> Tensor:
         """A fresh tensor; ``strides`` are dense in another order of dimensions than usual."""
@@ -179,8 +224,12 @@ class Tape:
     ) -> Tensor:
         """Put an operation on the tape when a gradient must flow through it; ``kept`` are the tensors it saves, by slot."""
         sources = tuple([tensor.node for tensor in inputs])
-        if self.recording and any(sources):
+        if any(sources):
             node = Node(name, sources, rule)
+            output.node = node
+            if self.unpacking is not None:
+                self._arrive(self.unpacking, node, output, [t for t in (kept or {}).values() if t is not None])
+                return output
             for slot, tensor in (kept or {}).items():
                 if tensor is not None:
                     self._keep(node, slot, tensor)
@@ -188,17 +237,37 @@ class Tape:
                 if isinstance(source, Parameter):
                     source.uses += 1
             self.nodes.append(node)
-            output.node = node
         return output
 
+    def _arrive(self, checkpoint: Checkpoint, node: Node, output: Tensor, kept: list[Tensor]) -> None:
+        for tensor in kept:
+            if tensor.parameter is None:
+                checkpoint.found[checkpoint.arrived] = tensor.storage
+                node.saved.append(tensor.storage)
+            checkpoint.arrived += 1
+        if kept and checkpoint.arrived == checkpoint.promised:
+            if all(tensor.storage is not output.storage for tensor in kept):
+                # Inputs are kept before an operation runs: the run ends without its result.
+                self.meter.peak = self.meter.peak_before
+            raise _AllArrivedError
+
     def _keep(self, node: Node, slot: str, tensor: Tensor) -> None:
+        if self.packing is not None:
+            node.checkpoint = self.packing
+            node.promised.append(self.packing.promised)
+            self.packing.promised += 1
+            return
         if tensor.parameter is not None:
             return
         node.saved.append(tensor.storage)
+        self.keep(node.name, slot, tensor)
+
+    def keep(self, name: str, slot: str, tensor: Tensor) -> None:
+        """Write a storage into the ledger, once."""
         if id(tensor.storage) not in self._kept:
             self._kept.add(id(tensor.storage))
             module = ".".join(self.scopes)
-            self.ledger.append(Entry(module, node.name, slot, tensor.shape, tensor.dtype, tensor.storage.size))
+            self.ledger.append(Entry(module, name, slot, tensor.shape, tensor.dtype, tensor.storage.size))
 
     def backward(self, gradients: dict[Node, Tensor], until: int = 0) -> dict[Node, Tensor]:
         """Run the nodes from the last one down to number ``until``; returns the gradients that wait for earlier nodes."""
@@ -207,6 +276,8 @@ class Tape:
             incoming = gradients.pop(node, None)
             if incoming is None:
                 continue
+            if node.checkpoint is not None:
+                node.checkpoint.unpack(self, node)
             outgoing = list(node.rule(self, incoming))
             del incoming
             self._kept.difference_update(map(id, node.saved))
@@ -218,12 +289,19 @@ class Tape:
                 if isinstance(target, Parameter):
                     self._accumulate(target, gradient)
                 elif target in gradients:
-                    if gradients[target].storage is not gradient.storage:
-                        gradients[target] = self.new(gradient.shape, gradient.dtype)
+                    gradients[target] = self._sum(gradients.pop(target), gradient)
                 else:
                     gradients[target] = gradient
                 del gradient
         return gradients
+
+    def _sum(self, held: Tensor, arrived: Tensor) -> Tensor:
+        """Two gradients of one tensor: added in place where nobody else looks at one of them."""
+        # References: the attribute of the only tensor on it, and getrefcount's own argument.
+        for gradient in (held, arrived):
+            if not gradient.is_view and sys.getrefcount(gradient.storage) <= ALONE:
+                return gradient
+        return self.new(arrived.shape, arrived.dtype)
 
     def _accumulate(self, target: Parameter, gradient: Tensor) -> None:
         """The first gradient becomes the buffer, later ones are added to it and die. A sharded buffer is a part of one."""

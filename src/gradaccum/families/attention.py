@@ -116,13 +116,14 @@ def _math(tape: Tape, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     dtype = q.dtype
     q, k, v = (ops.cast(tape, t, "fp32") for t in (q, k, v))
     repeats = q.shape[1] // k.shape[1]
-    q = ops.scalar(tape, q)
-    k, v = (ops.expand_heads(tape, t, repeats, copy=True) for t in (k, v))
-    k = ops.scalar(tape, ops.transpose(tape, k, 2, 3))
-    weights = products.bmm(tape, q, k)
-    allowed = tape.new((q.shape[2], k.shape[3]), "bool")
-    bias = tape.new(allowed.shape, weights.dtype)
-    weights = ops.shift(tape, weights)
-    del allowed, bias
+    scaled = ops.scalar(tape, q)
+    allowed = tape.new((q.shape[2], k.shape[2]), "bool")
+    bias = tape.new(allowed.shape, q.dtype)
+    del allowed
+    keys, values = (ops.expand_heads(tape, t, repeats, copy=True) for t in (k, v))
+    weights = products.bmm(tape, scaled, ops.scalar(tape, ops.transpose(tape, keys, 2, 3)))
+    # The bias is added in place, and is there until the end, as are the repeated keys.
     weights = ops.keep_result(tape, "Softmax", weights)
-    return ops.cast(tape, products.bmm(tape, weights, v), dtype)
+    output = products.bmm(tape, weights, values)
+    del bias
+    return ops.cast(tape, output, dtype)

@@ -25,7 +25,7 @@ class Bert(Decoder):
         """All layers alike."""
         return ("full",) * arch.layers
 
-    def start(self, run: Run, ids: Tensor) -> tuple[Tensor, Tensor | None]:
+    def start(self, run: Run, ids: Tensor) -> tuple[Tensor, parts.Shared]:
         """Words, token types and positions, added and normalised."""
         arch, tape = run.arch, run.tape
         with tape.scope("embeddings"):
@@ -39,11 +39,11 @@ class Bert(Decoder):
             places = parts.embed(run, parts.buffer(run, (1, run.length)), "position_embeddings", arch.positions, arch.hidden)
             x = ops.add(tape, x, places)
             x = parts.layer_norm(run, x, "LayerNorm")
-            return x, parts.padding_mask(run, x.dtype)
+            return x, (None, parts.padding_mask(run, x.dtype))
 
-    def by_position(self, context: Tensor | None) -> tuple[Tensor, ...]:
+    def by_position(self, context: parts.Shared) -> tuple[Tensor, ...]:
         """The mask."""
-        return (context,) if context else ()
+        return (context[1],) if context[1] else ()
 
     names = ("query", "key", "value")
     fp32_softmax = False
@@ -57,7 +57,7 @@ class Bert(Decoder):
         del projected
         return attend(run, query, key, value, causal=False, fp32_softmax=self.fp32_softmax, masked=run.setting.padded)
 
-    def layer(self, run: Run, x: Tensor, context: Tensor | None, kind: str) -> Tensor:
+    def layer(self, run: Run, x: Tensor, context: parts.Shared, kind: str) -> Tensor:
         """One layer, post-norm."""
         tape, arch = run.tape, run.arch
         with tape.scope("attention"):
@@ -98,7 +98,7 @@ class Vit(Bert):
         pixels = run.tape.new((run.batch, arch.channels, arch.image, arch.image), "fp32")
         return pixels, run.tape.new((run.batch,), "int64")
 
-    def start(self, run: Run, ids: Tensor) -> tuple[Tensor, Tensor | None]:
+    def start(self, run: Run, ids: Tensor) -> tuple[Tensor, parts.Shared]:
         """Patches projected by a convolution, the class token in front, positions added."""
         arch, tape = run.arch, run.tape
         side = arch.image // arch.patch
@@ -116,9 +116,9 @@ class Vit(Bert):
             token = ops.expand_first(tape, token, run.batch)
             x = ops.cat(tape, [token, patches], (run.batch, side * side + 1, arch.hidden))
             del patches
-            return ops.add(tape, x, run.weight("position_embeddings", 1, side * side + 1, arch.hidden)), None
+            return ops.add(tape, x, run.weight("position_embeddings", 1, side * side + 1, arch.hidden)), (None, None)
 
-    def layer(self, run: Run, x: Tensor, context: Tensor | None, kind: str) -> Tensor:
+    def layer(self, run: Run, x: Tensor, context: parts.Shared, kind: str) -> Tensor:
         """One layer, pre-norm."""
         tape, arch = run.tape, run.arch
         with tape.scope("attention"):

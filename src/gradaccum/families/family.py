@@ -21,6 +21,9 @@ class Family(Protocol):
     def start(self, run: Run, ids: Tensor) -> tuple[Tensor, Any]:
         """The first hidden states, and what all layers share."""
 
+    def shared_by(self, context: Any, kind: str) -> Any:
+        """The part of it that layers of one kind share."""
+
     def layer(self, run: Run, x: Tensor, context: Any, kind: str) -> Tensor:
         """One layer, under the names its original gives its variables: they decide how long a tensor lives."""
 
@@ -42,6 +45,10 @@ class Decoder:
         if not arch.sliding_layers:
             return ("sliding" if arch.sliding_window else "full",) * arch.layers
         return tuple("sliding" if sliding else "full" for sliding in arch.sliding_layers)
+
+    def shared_by(self, context: Any, kind: str) -> Any:
+        """Masks and tables, by kind where there are several."""
+        return tuple(part[kind] if isinstance(part, dict) else part for part in context)
 
     def by_position(self, context: Any) -> tuple[Tensor, ...]:
         """Nothing: masks and tables are passed by name."""

@@ -18,11 +18,11 @@ class Gemma2(Llama):
 
     def start(self, run: Run, ids: Tensor) -> tuple[Tensor, parts.Shared]:
         """Embedded tokens times the root of their width."""
-        x = parts.embed_tokens(run, ids, "embed_tokens")
-        mask = parts.causal_mask(run, x.dtype)
-        tables = parts.rotary_tables(run, x, run.arch.head_size)
+        x = parts.embed(run, ids, "embed_tokens", run.arch.vocabulary, run.arch.hidden)
         # The factor is a buffer, so keeping it costs nothing.
-        return ops.scalar(run.tape, x), (tables, mask)
+        x = parts.differentiable(run, ops.scalar(run.tape, x))
+        masks = parts.causal_masks(run, x.dtype, self.kinds(run.arch))
+        return x, (parts.rotary_tables(run, x, run.arch.head_size), masks)
 
     def norm(self, run: Run, x: Tensor, name: str) -> Tensor:
         """Times 1 + weights, in fp32."""
@@ -47,8 +47,8 @@ class Gemma3(Gemma2, Qwen3):
 
     def start(self, run: Run, ids: Tensor) -> tuple[Tensor, parts.Shared]:
         """Scaled tokens, and a rotary table each for sliding and full layers."""
-        x, (tables, mask) = super().start(run, ids)
-        return x, ({"full": tables, "sliding": parts.rotary_tables(run, x, run.arch.head_size)}, mask)
+        x, (tables, masks) = super().start(run, ids)
+        return x, ({"full": tables, "sliding": parts.rotary_tables(run, x, run.arch.head_size)}, masks)
 
     def head_norm(self, run: Run, x: Tensor, name: str) -> Tensor:
         """Gemma's norm on each head."""

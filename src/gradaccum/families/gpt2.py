@@ -13,12 +13,13 @@ from gradaccum.tape import Tensor
 class Gpt2(Decoder):
     """GPT-2."""
 
-    def start(self, run: Run, ids: Tensor) -> tuple[Tensor, Tensor | None]:
+    def start(self, run: Run, ids: Tensor) -> tuple[Tensor, parts.Shared]:
         """Embedded tokens and positions."""
-        arch, tape = run.arch, run.tape
-        tokens = parts.embed_tokens(run, ids, "wte")
-        places = parts.embed(run, tape.new((1, run.length), "int64"), "wpe", arch.positions, arch.hidden)
-        return ops.add(tape, tokens, places), parts.causal_mask(run, tokens.dtype)
+        arch, tape, held = run.arch, run.tape, run.held
+        held["tokens"] = tokens = parts.embed_tokens(run, ids, "wte")
+        held["position_ids"] = tape.new((1, run.length), "int64")
+        held["positions"] = parts.embed(run, held["position_ids"], "wpe", arch.positions, arch.hidden)
+        return ops.add(tape, tokens, held["positions"]), (None, parts.causal_mask(run, tokens.dtype))
 
     def attention(self, run: Run, x: Tensor) -> Tensor:
         """q, k and v are views of one projection, so its storage is kept once."""
@@ -29,7 +30,7 @@ class Gpt2(Decoder):
             output = attend(run, q, k, v, fp32_softmax=False, masked=run.setting.padded)
             return run.linear(output, "c_proj", h, bias=True)
 
-    def layer(self, run: Run, x: Tensor, context: Tensor | None, kind: str) -> Tensor:
+    def layer(self, run: Run, x: Tensor, context: parts.Shared, kind: str) -> Tensor:
         """One block."""
         tape = run.tape
         residual = x
@@ -44,13 +45,12 @@ class Gpt2(Decoder):
     def mlp(self, run: Run, x: Tensor) -> Tensor:
         """Two layers with the written-out GELU between them."""
         with run.tape.scope("mlp"):
-            x = run.linear(x, "c_fc", run.arch.mlp, bias=True)
-            x = parts.activate(run, x)
-            return run.linear(x, "c_proj", run.arch.hidden, bias=True)
+            y = parts.activate(run, run.linear(x, "c_fc", run.arch.mlp, bias=True))
+            return run.linear(y, "c_proj", run.arch.hidden, bias=True)
 
-    def by_position(self, context: Tensor | None) -> tuple[Tensor, ...]:
+    def by_position(self, context: parts.Shared) -> tuple[Tensor, ...]:
         """The mask."""
-        return (context,) if context else ()
+        return (context[1],) if context[1] else ()
 
     def end(self, run: Run, x: Tensor) -> Tensor:
         """Final norm."""

@@ -34,14 +34,17 @@ class GptNeox(Decoder):
     def layer(self, run: Run, x: Tensor, context: parts.Shared, kind: str) -> Tensor:
         """Attention and MLP side by side on the same input."""
         tape, arch = run.tape, run.arch
-        attended = self.attention(run, parts.layer_norm(run, x, "input_layernorm"), context)
+        # A module's input lives as long as its call.
+        normed = parts.layer_norm(run, x, "input_layernorm")
+        attended = self.attention(run, normed, context)
         if not arch.parallel_residual:
             attended = x = ops.add(tape, attended, x)
-        y = parts.layer_norm(run, x, "post_attention_layernorm")
+        normed = parts.layer_norm(run, x, "post_attention_layernorm")
         with tape.scope("mlp"):
-            y = run.linear(y, "dense_h_to_4h", arch.mlp, bias=True)
+            y = run.linear(normed, "dense_h_to_4h", arch.mlp, bias=True)
             y = parts.activate(run, y)
             y = run.linear(y, "dense_4h_to_h", arch.hidden, bias=True)
+        del normed
         if not arch.parallel_residual:
             return ops.add(tape, y, attended)
         return ops.add(tape, ops.add(tape, y, attended), x)

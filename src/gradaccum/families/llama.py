@@ -18,8 +18,8 @@ class Llama(Decoder):
     def start(self, run: Run, ids: Tensor) -> tuple[Tensor, parts.Shared]:
         """Embedded tokens, the mask and the rotary tables."""
         x = parts.embed_tokens(run, ids, "embed_tokens")
-        mask = parts.causal_mask(run, x.dtype)
-        return x, (parts.rotary_tables(run, x, run.arch.head_size, self.rotary_dtype), mask)
+        masks = parts.causal_masks(run, x.dtype, self.kinds(run.arch))
+        return x, (parts.rotary_tables(run, x, run.arch.head_size, self.rotary_dtype), masks)
 
     def norm(self, run: Run, x: Tensor, name: str) -> Tensor:
         """The family's normalisation."""
@@ -41,8 +41,7 @@ class Llama(Decoder):
         with run.tape.scope("self_attn"):
             q, k = self.query_key(run, x)
             v = parts.heads_first(run, self.projected(run, x, "v_proj", arch.kv_heads))
-            tables = shared[0][kind] if isinstance(shared[0], dict) else shared[0]
-            q, k = parts.apply_rotary(run, q, k, tables)
+            q, k = parts.apply_rotary(run, q, k, shared[0])
             output = attend(run, q, k, v, masked=parts.is_masked(run, kind), softcap=arch.softcap_attention)
             return run.linear(output, "o_proj", arch.hidden, bias=arch.output_bias)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 from gradaccum import operations as ops
@@ -18,12 +19,20 @@ def is_masked(run: Run, kind: str) -> bool:
     return run.setting.padded or (kind == "sliding" and run.length >= run.arch.sliding_window)
 
 
-def causal_mask(run: Run, dtype: str) -> Tensor | None:
-    """What is made once and added (eager) or passed on (sdpa with padding) in every layer; nothing where the kernel masks."""
-    shape = (run.batch, 1, run.length, run.length)
+def causal_mask(run: Run, dtype: str, kind: str = "full") -> Tensor | None:
+    """What is made once and added (eager) or passed on (sdpa) in every layer of a kind; nothing where the kernel masks.
+
+    Without padding all rows look at one mask.
+    """
     if run.setting.attention == "eager":
-        return run.tape.new(shape, dtype)
-    return run.tape.new(shape, "bool") if run.setting.padded else None
+        return run.tape.new((run.batch, 1, run.length, run.length), dtype)
+    rows = run.batch if run.setting.padded else 1
+    return run.tape.new((rows, 1, run.length, run.length), "bool") if is_masked(run, kind) else None
+
+
+def causal_masks(run: Run, dtype: str, kinds: Iterable[str]) -> dict[str, Tensor | None]:
+    """One for each kind of layer."""
+    return {kind: causal_mask(run, dtype, kind) for kind in dict.fromkeys(kinds)}
 
 
 def heads_first(run: Run, x: Tensor) -> Tensor:
@@ -43,7 +52,7 @@ def rms_norm(run: Run, x: Tensor, name: str) -> Tensor:
     with tape.scope(name):
         dtype = x.dtype
         x = ops.cast(tape, x, "fp32")
-        variance = ops.mean(tape, ops.keep_input(tape, "Pow", x))
+        variance = ops.mean(tape, ops.square(tape, x))
         x = ops.mul(tape, x, ops.keep_result(tape, "Rsqrt", ops.shift(tape, variance)))
         return ops.mul(tape, run.weight("weight", x.shape[-1]), ops.cast(tape, x, dtype))
 
@@ -54,7 +63,7 @@ def fp32_rms_norm(run: Run, x: Tensor, name: str, *, one_plus: bool) -> Tensor:
     with tape.scope(name):
         dtype, weight = x.dtype, run.weight("weight", x.shape[-1])
         x = ops.cast(tape, x, "fp32")
-        variance = ops.mean(tape, ops.keep_input(tape, "Pow", x))
+        variance = ops.mean(tape, ops.square(tape, x))
         x = ops.mul(tape, x, ops.keep_result(tape, "Rsqrt", ops.shift(tape, variance)))
         x = ops.mul(tape, x, ops.shift(tape, ops.cast(tape, weight, "fp32"))) if one_plus else ops.mul(tape, weight, x)
         return ops.cast(tape, x, dtype)
@@ -79,8 +88,8 @@ def layer_norm(run: Run, x: Tensor, name: str) -> Tensor:
 
 
 Rotary = tuple[Tensor, Tensor]
-Shared = tuple[Any, Tensor | None]
-"""What all layers share: rotary tables (by kind of layer where there are several) and the mask."""
+Shared = tuple[Any, Any]
+"""What all layers share: rotary tables and masks, by kind of layer where there are several."""
 
 
 def rotary_tables(run: Run, x: Tensor, size: int, dtype: str | None = None) -> Rotary:
@@ -141,7 +150,7 @@ def activate(run: Run, x: Tensor) -> Tensor:
             ops.keep_result(
                 tape,
                 "Tanh",
-                ops.scalar(tape, ops.add(tape, x, ops.scalar(tape, ops.keep_input(tape, "Pow", ops.upper(tape, x))))),
+                ops.scalar(tape, ops.add(tape, x, ops.scalar(tape, ops.square(tape, ops.upper(tape, x))))),
             ),
         ),
     )

@@ -16,8 +16,8 @@ class Phi3(Llama):
     def start(self, run: Run, ids: Tensor) -> tuple[Tensor, parts.Shared]:
         """Embedded tokens, the mask and rotary tables as wide as the part that turns."""
         x = parts.embed_tokens(run, ids, "embed_tokens")
-        mask = parts.causal_mask(run, x.dtype)
-        return x, (parts.rotary_tables(run, x, run.arch.rotary), mask)
+        masks = parts.causal_masks(run, x.dtype, self.kinds(run.arch))
+        return x, (parts.rotary_tables(run, x, run.arch.rotary), masks)
 
     def attention(self, run: Run, x: Tensor, shared: parts.Shared, kind: str) -> Tensor:
         """V stays a view of the packed projection, so all of it is kept."""

@@ -70,6 +70,7 @@ class Run:
             dtype = result.dtype
             down = tape.parameter("lora_A", (x.shape[-1], rank), self.setting.adapter_dtype, trainable=True)
             up = tape.parameter("lora_B", (rank, out), self.setting.adapter_dtype, trainable=True)
-            x = ops.cast(tape, x, self.setting.adapter_dtype)
-            result = ops.add(tape, result, ops.scalar(tape, products.mm(tape, products.mm(tape, x, down), up)))
+            # The caller's reference to the input outlives the name it is cast under.
+            lowered = ops.cast(tape, x, self.setting.adapter_dtype)
+            result = ops.add(tape, result, ops.scalar(tape, products.mm(tape, products.mm(tape, lowered, down), up)))
             return ops.cast(tape, result, dtype)
