@@ -108,11 +108,12 @@ def _counted(run: Run, family: Family) -> tuple[tuple[Parameter, int], ...]:
 
 
 def _groups(family: Family, architecture: Architecture) -> list[tuple[str, int]]:
-    """The layers to write down, by name ``first.KIND`` and ``KIND``, and how often each occurs."""
+    """The layers to write down, by name ``first.KIND``, ``KIND`` and ``last.KIND``, and how often each occurs."""
     kinds = family.kinds(architecture)
+    middle, last = (kinds[1:-1], kinds[-1:]) if family.last_differs and len(kinds) > 1 else (kinds[1:], ())
     groups = [(f"first.{kinds[0]}", 1)]
-    groups += [(kind, kinds[1:].count(kind)) for kind in dict.fromkeys(kinds[1:])]
-    return groups
+    groups += [(kind, middle.count(kind)) for kind in dict.fromkeys(middle)]
+    return groups + [(f"last.{kind}", 1) for kind in last]
 
 
 class _Timer:
@@ -194,7 +195,7 @@ def checkpointed(run: Run, family: Family, x: Tensor, context: object, kind: str
     """A layer that keeps its input alone and is run again in the backward pass."""
     tape, scope = run.tape, tuple(run.tape.scopes)
     shape, strides, dtype, storage = x.shape, x.strides, x.dtype, x.storage
-    source = x.node if x.is_leaf else Node("CheckpointInput", (None,), lambda _, __: [])
+    source = x.node if x.is_leaf or x.node is None else Node("CheckpointInput", (None,), lambda _, __: [])
 
     def again() -> None:
         (tape.autocast, tape.scopes), before = (run.setting.autocast, list(scope)), tape.scopes

@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 
 from gradaccum.layout import Dims, broadcast, contiguous_strides, elementwise_strides, viewed_strides
-from gradaccum.tape import Rule, Tape, Tensor
+from gradaccum.tape import Node, Rule, Tape, Tensor, Wanted
 
 PRECEDENCE = ("bool", "int64", "fp16", "bf16", "fp32")
 
@@ -31,27 +31,13 @@ def fresh(tape: Tape, like: Tensor, dtype: str | None = None) -> Tensor:
 
 def new_gradients(*inputs: Tensor) -> Rule:
     """A rule that makes a fresh gradient for every input that wants one."""
-    wanted = [(x.shape, x.dtype) if x.node else None for x in inputs]
+    wanted = specs(*inputs)
     return lambda tape, _: [tape.new(*spec) if spec else None for spec in wanted]
 
 
-def product_gradients(a: Tensor, b: Tensor, shape: Dims, dtype: str) -> Rule:
-    """A rule for a product: the gradients have the result's shape and dtype at first.
-
-    Only after both are there is each summed over what was broadcast and cast to its factor's dtype.
-    """
-    wanted = [(x.shape, x.dtype) if x.node else None for x in (a, b)]
-
-    def rule(tape: Tape, _: Tensor) -> list[Tensor | None]:
-        outgoing = [tape.new(shape, dtype) if spec else None for spec in wanted]
-        for position, spec in enumerate(wanted):
-            if spec and spec[0] != shape:
-                outgoing[position] = tape.new(spec[0], dtype)
-            if spec and spec[1] != dtype:
-                outgoing[position] = tape.new(*spec)
-        return outgoing
-
-    return rule
+def specs(*inputs: Tensor) -> tuple[Wanted, ...]:
+    """Shape and dtype of the gradient of every input that wants one."""
+    return tuple([(x.shape, x.dtype) if x.node else None for x in inputs])
 
 
 def view(tape: Tape, x: Tensor, shape: Dims, strides: Dims, name: str = "View") -> Tensor:
@@ -142,16 +128,21 @@ def binary(tape: Tape, name: str, a: Tensor, b: Tensor, *, keeps: bool) -> Tenso
     dtype = promoted(a.dtype, b.dtype)
     full = a if a.shape == shape else b
     output = tape.new(shape, dtype, elementwise_strides(shape, full.strides) if full.shape == shape else None)
+    wanted = specs(a, b)
     if keeps:
-        rule = product_gradients(a, b, shape, dtype)
-        return tape.record(name, output, [a, b], rule, {"self": kept_if(a, b), "other": kept_if(b, a)})
-    specs = [(x.shape, x.dtype) if x.node else None for x in (a, b)]
+        # Both gradients have the result's shape and dtype at first.
+        rule: Rule = lambda tape, _: [tape.new(shape, dtype) if spec else None for spec in wanted]  # noqa: E731
+        output = tape.record(name, output, [a, b], rule, {"self": kept_if(a, b), "other": kept_if(b, a)})
+    else:
+        output = tape.record(name, output, [a, b], lambda _, gradient: [gradient if spec else None for spec in wanted])
+    return settled(output, wanted)
 
-    def passed_on(tape: Tape, gradient: Tensor) -> list[Tensor | None]:
-        same = gradient.shape, gradient.dtype
-        return [None if spec is None else gradient if spec == same else tape.new(*spec) for spec in specs]
 
-    return tape.record(name, output, [a, b], passed_on)
+def settled(output: Tensor, wanted: tuple[Wanted, ...]) -> Tensor:
+    """Say what the gradients must come to where the rule makes them in the result's shape and dtype."""
+    if isinstance(output.node, Node):
+        output.node.wanted = wanted
+    return output
 
 
 def expand_first(tape: Tape, x: Tensor, times: int) -> Tensor:
@@ -177,9 +168,10 @@ def scalar(tape: Tape, x: Tensor, name: str = "Mul") -> Tensor:
     return tape.record(name, fresh(tape, x), [x], new_gradients(x))
 
 
-def shift(tape: Tape, x: Tensor) -> Tensor:
-    """Addition of a number: nothing is kept, the gradient passes through."""
-    return tape.record("Add", fresh(tape, x), [x], lambda _, gradient: [gradient])
+def shift(tape: Tape, x: Tensor, dtype: str | None = None) -> Tensor:
+    """Addition of a number, or of a mask that may raise the dtype: nothing is kept, the gradient passes through."""
+    output = fresh(tape, x, promoted(x.dtype, dtype or x.dtype))
+    return settled(tape.record("Add", output, [x], lambda _, gradient: [gradient]), specs(x))
 
 
 def keep_input(tape: Tape, name: str, x: Tensor) -> Tensor:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from gradaccum.layout import Dims, contiguous_strides
-from gradaccum.operations import cast, kept_if, lower, new_gradients, promoted, reshape, view
+from gradaccum.operations import cast, kept_if, lower, new_gradients, promoted, reshape, specs, view
 from gradaccum.tape import Rule, Tape, Tensor
 
 
@@ -34,7 +34,7 @@ def mm(tape: Tape, x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Ten
     quantized = weight.parameter is not None and weight.parameter.quantized
     x, weight = lower(tape, x), lower(tape, weight)
     rows = math.prod(x.shape[:-1])
-    flat = reshape(tape, x, (rows, x.shape[-1]))
+    flat = x if len(x.shape) == 2 else reshape(tape, x, (rows, x.shape[-1]))
     inputs = [flat, weight]
     if bias is not None:
         inputs.append(lower(tape, bias))
@@ -42,10 +42,23 @@ def mm(tape: Tape, x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Ten
     output = tape.new((rows, weight.shape[1]), x.dtype)
     unpacked.clear()
     kept = {"self": kept_if(flat, weight), "mat2": kept_if(weight, flat)}
-    rule = new_gradients(*inputs)
+    rule = _linear_gradients(*inputs)
     rule = _unpacking(rule, weight.shape, weight.dtype) if quantized else rule
     output = tape.record("Mm" if bias is None else "Addmm", output, inputs, rule, kept)
     return reshape(tape, output, (*x.shape[:-1], weight.shape[1]))
+
+
+def _linear_gradients(*inputs: Tensor) -> Rule:
+    wanted = specs(*inputs)
+
+    def rule(tape: Tape, _: Tensor) -> list[Tensor | None]:
+        outgoing = [tape.new(*spec) if spec else None for spec in wanted]
+        if outgoing[1] is not None:
+            # The layer multiplies with its weights transposed, so their gradient is a view of a transposed one.
+            outgoing[1].is_view = True
+        return outgoing
+
+    return rule
 
 
 def _unpacking(rule: Rule, shape: Dims, dtype: str) -> Rule:

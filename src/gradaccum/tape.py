@@ -21,6 +21,8 @@ BYTES = {"fp32": 4, "bf16": 2, "fp16": 2, "int64": 8, "int32": 4, "bool": 1, "ui
 
 ALONE = 2
 """References to a storage that one tensor alone looks at, while they are being counted."""
+SOLE = 3
+"""References to a gradient on its way into a buffer: the loop's, the method's and the counting one's."""
 
 
 class Meter:
@@ -74,7 +76,7 @@ class Parameter:
     grad: Storage | None = None
     quantized: bool = False
     uses: int = 0
-    waiting: Storage | None = None
+    waiting: Tensor | None = None
 
     @property
     def count(self) -> int:
@@ -118,18 +120,21 @@ class Tensor:
 
 
 Rule = Callable[["Tape", Tensor], Sequence[Tensor | None]]
+Wanted = tuple[Dims, str] | None
 
 
 @dataclass(slots=True, eq=False)
 class Node:
     """One step of the backward pass: what it keeps, and which gradients it makes of the one it gets.
 
-    Inside a ``Checkpoint`` it keeps numbers instead, of what the checkpoint will hand out.
+    ``wanted`` are shape and dtype of the gradients where the rule's may differ: summed over what was broadcast, and cast.
+    Inside a ``Checkpoint`` it keeps numbers instead of tensors, of what the checkpoint will hand out.
     """
 
     name: str
     inputs: tuple[Node | Parameter | None, ...]
     rule: Rule
+    wanted: Sequence[Wanted] = ()
     saved: list[Storage] = field(default_factory=list)
     checkpoint: Checkpoint | None = None
     promised: list[int] = field(default_factory=list)
@@ -228,7 +233,7 @@ class Tape:
             node = Node(name, sources, rule)
             output.node = node
             if self.unpacking is not None:
-                self._arrive(self.unpacking, node, output, [t for t in (kept or {}).values() if t is not None])
+                self._arrive(self.unpacking, node, {slot: t for slot, t in (kept or {}).items() if t is not None})
                 return output
             for slot, tensor in (kept or {}).items():
                 if tensor is not None:
@@ -239,15 +244,15 @@ class Tape:
             self.nodes.append(node)
         return output
 
-    def _arrive(self, checkpoint: Checkpoint, node: Node, output: Tensor, kept: list[Tensor]) -> None:
-        for tensor in kept:
+    def _arrive(self, checkpoint: Checkpoint, node: Node, kept: Mapping[str, Tensor]) -> None:
+        for tensor in kept.values():
             if tensor.parameter is None:
                 checkpoint.found[checkpoint.arrived] = tensor.storage
                 node.saved.append(tensor.storage)
             checkpoint.arrived += 1
         if kept and checkpoint.arrived == checkpoint.promised:
-            if all(tensor.storage is not output.storage for tensor in kept):
-                # Inputs are kept before an operation runs: the run ends without its result.
+            if not any(slot.startswith("result") for slot in kept):
+                # Inputs are kept before an operation runs: the run ends without what it returns.
                 self.meter.peak = self.meter.peak_before
             raise _AllArrivedError
 
@@ -279,8 +284,12 @@ class Tape:
             if node.checkpoint is not None:
                 node.checkpoint.unpack(self, node)
             outgoing = list(node.rule(self, incoming))
-            del incoming
             self._kept.difference_update(map(id, node.saved))
+            if node.promised:
+                # What a checkpoint handed out is the rule's alone; what a node keeps itself goes after all else.
+                node.saved.clear()
+            self._settle(outgoing, node.wanted)
+            del incoming
             node.saved.clear()
             for position, target in enumerate(node.inputs):
                 gradient, outgoing[position] = outgoing[position], None
@@ -295,24 +304,40 @@ class Tape:
                 del gradient
         return gradients
 
+    def _settle(self, outgoing: list[Tensor | None], wanted: Sequence[Wanted]) -> None:
+        """Bring gradients to the shape and dtype of what they belong to, one after the other."""
+        for position, spec in enumerate(wanted):
+            gradient, outgoing[position] = outgoing[position], None
+            if gradient is not None and spec is not None:
+                if gradient.shape != spec[0]:
+                    gradient = self.new(spec[0], gradient.dtype)
+                if gradient.dtype != spec[1]:
+                    gradient = self.new(*spec)
+            outgoing[position] = gradient
+            del gradient
+
     def _sum(self, held: Tensor, arrived: Tensor) -> Tensor:
-        """Two gradients of one tensor: added in place where nobody else looks at one of them."""
-        # References: the attribute of the only tensor on it, and getrefcount's own argument.
-        for gradient in (held, arrived):
-            if not gradient.is_view and sys.getrefcount(gradient.storage) <= ALONE:
-                return gradient
+        """Two gradients of one tensor: the later one is added into the first if nobody else looks at that."""
+        if not held.is_view and sys.getrefcount(held.storage) <= ALONE:
+            return held
         return self.new(arrived.shape, arrived.dtype)
 
     def _accumulate(self, target: Parameter, gradient: Tensor) -> None:
         """The first gradient becomes the buffer, later ones are added to it and die. A sharded buffer is a part of one."""
-        arrived = gradient.storage
         if target.waiting is not None:
-            arrived = self.new(gradient.shape, gradient.dtype).storage
+            gradient = self.new(gradient.shape, gradient.dtype)
             target.waiting = None
         target.uses -= 1
         if target.uses:
-            target.waiting = arrived
+            target.waiting = gradient
         elif target.grad is None:
-            shard = -(-arrived.size // self.gradient_shards)
-            target.grad = arrived if self.gradient_shards == 1 else Storage(shard, self.meter)
+            size = gradient.storage.size
+            shard = -(-size // self.gradient_shards)
+            if self.gradient_shards > 1:
+                target.grad = Storage(shard, self.meter)
+            elif sys.getrefcount(gradient) > SOLE:
+                # Something else waits for the same tensor, so the buffer is a copy.
+                target.grad = Storage(size, self.meter)
+            else:
+                target.grad = gradient.storage
             self.meter.gradients += shard

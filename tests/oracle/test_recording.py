@@ -22,30 +22,9 @@ DEFAULT_SIZES = {"gpt2": "gpt2", "bert-base-uncased": "bert-base-uncased", "vit-
 PHASES = range(4)
 PEAK = 0.01
 STEP = 0.001
-# Where lifetimes are not yet written down as PyTorch has them: by how much of a recorded peak or end they differ at most.
-KNOWN = {
-    ("bert-base-uncased", "full"): 0.129,
-    ("tiny-bert", "full"): 0.115,
-    ("tiny-bert", "none"): 0.031,
-    ("tiny-gemma2", "full"): 0.086,
-    ("tiny-gemma3", "full"): 0.115,
-    ("tiny-gpt-neox", "full"): 0.041,
-    ("tiny-gpt2", "full"): 0.209,
-    ("tiny-gpt2", "none"): 0.02,
-    ("tiny-llama3", "full"): 0.044,
-    ("tiny-llama3.2", "full"): 0.079,
-    ("tiny-mistral", "full"): 0.044,
-    ("tiny-mixtral", "full"): 0.397,
-    ("tiny-olmo2", "full"): 0.086,
-    ("tiny-phi3", "full"): 0.052,
-    ("tiny-qwen2", "full"): 0.046,
-    ("tiny-qwen3", "full"): 0.041,
-    ("tiny-vit", "full"): 0.148,
-    ("tiny-vit", "none"): 0.065,
-    ("vit-base-patch16-224", "full"): 0.072,
-}
-# These register their weights in another order than they use them, which decides what a step holds beside the largest.
-OTHER_ORDER = {"tiny-phi3": 0.16, "tiny-vit": 0.08}
+# Autocast leaves the head's gradient in memory of its own, so PyTorch adds the embedding's into it. The sample was recorded
+# with a third buffer for their sum, as without autocast, and the tape follows it. It shows where embeddings are most of a model.
+KNOWN = {("tiny-llama3.2", "full"): 0.054}
 
 
 def recorded(path):
@@ -136,7 +115,7 @@ def test_adamw_needs_as_much(model, cell):
         assert storage.gradient_bytes(parameters) == sizes["grad_bytes"]
         assert storage.optimizer_bytes(parameters, "adamw") == sizes["state_bytes"]
         step = storage.step_bytes(parameters, "adamw", foreach=way == "foreach")
-        assert step == pytest.approx(sizes["step2_extra"], rel=OTHER_ORDER.get(model["name"], STEP))
+        assert step == pytest.approx(sizes["step2_extra"], rel=STEP)
 
 
 @pytest.mark.parametrize("model", MODELS, ids=[model["name"] for model in MODELS])

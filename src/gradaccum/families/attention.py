@@ -22,21 +22,25 @@ def attend(
     v: Tensor,
     *,
     causal: bool = True,
-    fp32_softmax: bool = True,
+    softmax: str = "fp32",
     masked: bool = False,
     softcap: bool = False,
 ) -> Tensor:
-    """(b, s, H·d) from (b, H, s, d) and (b, K, s, d). ``masked``: a mask is given beside plain causality."""
+    """(b, s, H·d) from (b, H, s, d) and (b, K, s, d). ``masked``: a mask is given beside plain causality.
+
+    ``softmax`` of eager scores: in ``fp32`` and cast back, in their own dtype (autocast raises it) and ``cast`` back, or
+    ``plain``, whatever dtype comes out.
+    """
     tape = run.tape
     if run.setting.attention == "eager":
-        output = _eager(run, q, k, v, fp32_softmax=fp32_softmax, softcap=softcap, masked=causal or masked)
+        output = _eager(run, q, k, v, softmax=softmax, softcap=softcap, masked=causal or masked)
     else:
         output = _fused(run, q, k, v, masked=masked)
     output = ops.contiguous(tape, ops.transpose(tape, output, 1, 2))
     return ops.reshape(tape, output, (*output.shape[:2], output.shape[2] * output.shape[3]))
 
 
-def _eager(run: Run, q: Tensor, k: Tensor, v: Tensor, *, fp32_softmax: bool, softcap: bool, masked: bool) -> Tensor:
+def _eager(run: Run, q: Tensor, k: Tensor, v: Tensor, *, softmax: str, softcap: bool, masked: bool) -> Tensor:
     tape = run.tape
     repeats = q.shape[1] // k.shape[1]
     k, v = ops.expand_heads(tape, k, repeats), ops.expand_heads(tape, v, repeats)
@@ -46,12 +50,12 @@ def _eager(run: Run, q: Tensor, k: Tensor, v: Tensor, *, fp32_softmax: bool, sof
         weights = ops.keep_result(tape, "Tanh", weights)
         weights = ops.scalar(tape, weights)
     if masked:
-        weights = ops.shift(tape, weights)
+        weights = ops.shift(tape, weights, run.mask_dtype)
     dtype = q.dtype
-    raised = ops.cast(tape, weights, "fp32") if fp32_softmax else ops.upper(tape, weights)
+    raised = ops.cast(tape, weights, "fp32") if softmax == "fp32" else ops.upper(tape, weights)
     normalised = ops.keep_result(tape, "Softmax", raised)
     del raised
-    weights = ops.cast(tape, normalised, dtype)
+    weights = normalised if softmax == "plain" else ops.cast(tape, normalised, dtype)
     del normalised
     # The layer gets the weights too and holds them to its end, in a name it never uses.
     run.held["attention_weights"] = weights

@@ -45,8 +45,10 @@ class Bert(Decoder):
         """The mask."""
         return (context[1],) if context[1] else ()
 
+    # It comes from one position alone.
+    last_differs = True
     names = ("query", "key", "value")
-    fp32_softmax = False
+    softmax = "plain"
 
     def attention(self, run: Run, x: Tensor) -> Tensor:
         """Self-attention in both directions, before its output projection."""
@@ -55,7 +57,7 @@ class Bert(Decoder):
         projected = [parts.heads_of(run, run.linear(x, name, size, bias=arch.qkv_bias), arch.heads) for name in self.names]
         query, key, value = projected
         del projected
-        return attend(run, query, key, value, causal=False, fp32_softmax=self.fp32_softmax, masked=run.setting.padded)
+        return attend(run, query, key, value, causal=False, softmax=self.softmax, masked=run.setting.padded)
 
     def layer(self, run: Run, x: Tensor, context: parts.Shared, kind: str) -> Tensor:
         """One layer, post-norm."""
@@ -66,10 +68,11 @@ class Bert(Decoder):
             with tape.scope("output"):
                 y = run.linear(y, "dense", arch.hidden, bias=True)
                 x = parts.layer_norm(run, ops.add(tape, y, x), "LayerNorm")
+        del y
         with tape.scope("intermediate"):
-            y = parts.activate(run, run.linear(x, "dense", arch.mlp, bias=True))
+            raised = parts.activate(run, run.linear(x, "dense", arch.mlp, bias=True))
         with tape.scope("output"):
-            y = run.linear(y, "dense", arch.hidden, bias=True)
+            y = run.linear(raised, "dense", arch.hidden, bias=True)
             return parts.layer_norm(run, ops.add(tape, y, x), "LayerNorm")
 
     def end(self, run: Run, x: Tensor) -> Tensor:
@@ -90,7 +93,7 @@ class Vit(Bert):
     """ViT with its classifier: patches instead of words, norms before each part."""
 
     names = ("q_proj", "k_proj", "v_proj")
-    fp32_softmax = True
+    softmax = "fp32"
 
     def inputs(self, run: Run) -> tuple[Tensor, Tensor]:
         """Pixels in fp32, and a label for each image."""
@@ -102,33 +105,37 @@ class Vit(Bert):
         """Patches projected by a convolution, the class token in front, positions added."""
         arch, tape = run.arch, run.tape
         side = arch.image // arch.patch
+        run.held["pixels"] = pixels = ops.cast(tape, ids, run.setting.weight_dtype)
         with tape.scope("embeddings"):
+            token = run.weight("cls_token", 1, 1, arch.hidden)
+            positions = run.weight("position_embeddings", 1, side * side + 1, arch.hidden)
             patches = products.convolution(
                 tape,
-                ops.cast(tape, ids, run.setting.weight_dtype),
+                pixels,
                 run.weight("projection", arch.hidden, arch.channels, arch.patch, arch.patch),
                 run.weight("projection_bias", arch.hidden),
                 (run.batch, arch.hidden, side, side),
             )
             patches = ops.transpose(tape, ops.reshape(tape, patches, (run.batch, arch.hidden, side * side)), 1, 2)
-            patches = parts.differentiable(run, patches)
-            token = run.weight("cls_token", 1, 1, arch.hidden)
             token = ops.expand_first(tape, token, run.batch)
             x = ops.cat(tape, [token, patches], (run.batch, side * side + 1, arch.hidden))
             del patches
-            return ops.add(tape, x, run.weight("position_embeddings", 1, side * side + 1, arch.hidden)), (None, None)
+            return ops.add(tape, x, positions), (None, None)
 
     def layer(self, run: Run, x: Tensor, context: parts.Shared, kind: str) -> Tensor:
         """One layer, pre-norm."""
         tape, arch = run.tape, run.arch
         with tape.scope("attention"):
-            y = self.attention(run, parts.layer_norm(run, x, "layernorm_before"))
+            normed = parts.layer_norm(run, x, "layernorm_before")
+            y = self.attention(run, normed)
             y = run.linear(y, "o_proj", arch.hidden, bias=True)
         x = ops.add(tape, y, x)
-        y = parts.layer_norm(run, x, "layernorm_after")
+        del y
+        normed = parts.layer_norm(run, x, "layernorm_after")
         with tape.scope("mlp"):
-            y = parts.activate(run, run.linear(y, "fc1", arch.mlp, bias=True))
+            y = parts.activate(run, run.linear(normed, "fc1", arch.mlp, bias=True))
             y = run.linear(y, "fc2", arch.hidden, bias=True)
+        del normed
         return ops.add(tape, y, x)
 
     def end(self, run: Run, x: Tensor) -> Tensor:

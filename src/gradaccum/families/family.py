@@ -12,6 +12,9 @@ from gradaccum.tape import Tensor
 class Family(Protocol):
     """A model family: what is made once, its layers, and its end. One file in this folder each."""
 
+    last_differs: bool
+    """Whether the gradient that the last layer gets is unlike those of the layers before it."""
+
     def kinds(self, arch: Architecture) -> tuple[str, ...]:
         """The kind of every layer, in order."""
 
@@ -39,6 +42,8 @@ class Family(Protocol):
 
 class Decoder:
     """What all language models here have in common."""
+
+    last_differs = False
 
     def kinds(self, arch: Architecture) -> tuple[str, ...]:
         """All layers alike, unless some of them attend to a sliding window."""

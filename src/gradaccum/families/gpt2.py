@@ -27,7 +27,7 @@ class Gpt2(Decoder):
         with run.tape.scope("attn"):
             q, k, v = ops.split(run.tape, run.linear(x, "c_attn", 3 * h, bias=True), (h, h, h))
             q, k, v = (parts.heads_of(run, part, run.arch.heads) for part in (q, k, v))
-            output = attend(run, q, k, v, fp32_softmax=False, masked=run.setting.padded)
+            output = attend(run, q, k, v, softmax="cast", masked=run.setting.padded)
             return run.linear(output, "c_proj", h, bias=True)
 
     def layer(self, run: Run, x: Tensor, context: parts.Shared, kind: str) -> Tensor:

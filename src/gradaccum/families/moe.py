@@ -21,37 +21,23 @@ class Mixtral(Llama):
     weights_in_fp32 = True
 
     def mlp(self, run: Run, x: Tensor) -> Tensor:
-        """Route, sort the chosen tokens by expert, run the experts, put the results back."""
-        tape, arch = run.tape, run.arch
-        h, f, e, k = arch.hidden, arch.mlp, arch.experts, arch.experts_per_token
+        """Route every token to the experts it takes, run them, put the results back."""
+        tape = run.tape
         with tape.scope("mlp"):
             flat = ops.reshape(tape, x, parts.flat_shape(x))
-            scores = self.route(run, flat)
-            rows = flat.shape[0] * k
+            # The block has names for the router's logits and choice to its end.
+            _logits, scores, _chosen = self.route(run, flat)
             with tape.scope("experts"):
-                order = [tape.new((rows,), "int64") for _ in range(3)]
-                offsets = tape.new((e,), "int32")
-                picked = ops.gathered(tape, flat, (rows, h), {"indices": order[0]})
-                weight = ops.gathered(tape, scores, (rows,), {"indices": order[1]})
-                gate, up = ops.split(
-                    tape,
-                    products.grouped_mm(tape, picked, experts(run, "gate_up_proj", (e, h, 2 * f), matrices=2), offsets),
-                    (f, f),
-                )
-                y = ops.mul(tape, parts.activate(run, gate), up)
-                del gate, up, picked
-                y = products.grouped_mm(tape, y, experts(run, "down_proj", (e, f, h)), offsets)
-                y = ops.mul(tape, y, ops.reshape(tape, weight, (rows, 1)))
-                y = ops.gathered(tape, y, (rows, h), {"indices": order[2]})
-                y = ops.cast(tape, ops.summed(tape, ops.reshape(tape, y, (flat.shape[0], k, h))), x.dtype)
+                y = run_experts(run, flat, scores)
             return ops.reshape(tape, y, x.shape)
 
-    def route(self, run: Run, flat: Tensor) -> Tensor:
-        """Softmax over experts in fp32, the best k of it, divided by their sum."""
+    def route(self, run: Run, flat: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Logits, the best k probabilities of each token divided by their sum, and which experts they belong to."""
         tape, arch = run.tape, run.arch
         rows, k = flat.shape[0], arch.experts_per_token
         with tape.scope("gate"):
-            logits = products.mm(tape, flat, router(run))
+            weight, _delta = router(run)
+            logits = products.mm(tape, flat, weight)
             scores = ops.keep_result(tape, "Softmax", ops.cast(tape, logits, "fp32"))
             chosen = tape.new((rows, k), "int64")
             best = ops.gathered(tape, scores, (rows, k), {"indices": chosen})
@@ -59,7 +45,7 @@ class Mixtral(Llama):
             best = ops.divide(tape, best, total)
             if not self.weights_in_fp32:
                 best = ops.cast(tape, best, logits.dtype)
-        return best
+        return logits, best, chosen
 
 
 class Qwen3Moe(Mixtral, Qwen3):
@@ -68,29 +54,74 @@ class Qwen3Moe(Mixtral, Qwen3):
     weights_in_fp32 = False
 
 
-def experts(run: Run, name: str, shape: tuple[int, int, int], matrices: int = 1) -> Tensor:
-    """Stacked weights of all experts. An adapter is merged into them anew in every forward pass, so the merged copy is kept.
+def run_experts(run: Run, flat: Tensor, scores: Tensor) -> Tensor:
+    """Sort the chosen tokens by expert, run all experts at once, weigh the results and put them back in order."""
+    tape, arch = run.tape, run.arch
+    h, f, e, k = arch.hidden, arch.mlp, arch.experts, arch.experts_per_token
+    rows = flat.shape[0] * k
+    # peft makes the adapters' factors before the experts run, and lets go of them and of the merged weights after it.
+    down_factors = factors(run, "down_proj", (e, f, h))
+    up_factors = factors(run, "gate_up_proj", (e, h, 2 * f), matrices=2)
+    _sorted, order, tokens = (tape.new((rows,), "int64") for _ in range(3))
+    picked = ops.gathered(tape, flat, (rows, h), {"indices": tokens})
+    del tokens
+    weight = ops.gathered(tape, scores, (rows,), {"indices": order})
+    _short = tape.new((rows,), "int32")
+    _counts, offsets = tape.new((e,), "int32"), tape.new((e,), "int32")
+    gate_up = merged(run, "gate_up_proj", (e, h, 2 * f), up_factors)
+    y = products.grouped_mm(tape, picked, gate_up, offsets)
+    y = gated(run, y)
+    down = merged(run, "down_proj", (e, f, h), down_factors)
+    y = products.grouped_mm(tape, y, down, offsets)
+    weighted = ops.mul(tape, y, ops.reshape(tape, weight, (rows, 1)))
+    back = tape.new((rows,), "int64")
+    weighted = ops.gathered(tape, weighted, (rows, h), {"indices": back})
+    total = ops.summed(tape, ops.reshape(tape, weighted, (flat.shape[0], k, h)))
+    return ops.cast(tape, total, flat.dtype)
+
+
+def gated(run: Run, packed: Tensor) -> Tensor:
+    """act(gate) * up, the two being halves of one projection."""
+    f = run.arch.mlp
+    gate, up = ops.split(run.tape, packed, (f, f))
+    return ops.mul(run.tape, parts.activate(run, gate), up)
+
+
+Factors = tuple[Tensor, Tensor] | None
+Stack = tuple[int, int, int]
+
+
+def factors(run: Run, name: str, shape: Stack, matrices: int = 1) -> Factors:
+    """The adapter of the experts' stacked weights in the weights' dtype; nothing where they have none.
 
     ``matrices``: how many matrices are packed side by side; the adapter's rank is that many times the asked one.
     """
-    tape, weight = run.tape, run.weight(name, *shape)
     if not run.adapts_experts:
-        return weight
-    count, rows, columns = shape
-    rank, dtype = matrices * run.setting.rank, run.setting.adapter_dtype
+        return None
+    tape, (count, rows, columns) = run.tape, shape
+    rank, dtype, weight_dtype = matrices * run.setting.rank, run.setting.adapter_dtype, run.setting.weight_dtype
     down = tape.parameter(f"{name}.lora_A", (count, rows, rank), dtype, trainable=True)
     up = tape.parameter(f"{name}.lora_B", (count, rank, columns), dtype, trainable=True)
-    down, up = (ops.cast(tape, adapter, weight.dtype) for adapter in (down, up))
-    return products.baddbmm(tape, weight, down, up)
+    pair = ops.cast(tape, down, weight_dtype), ops.cast(tape, up, weight_dtype)
+    # Registering the adapter merges it once to see whether that works.
+    tape.new(shape, weight_dtype)
+    return pair
 
 
-def router(run: Run) -> Tensor:
-    """Weights of the router, with an adapter merged into them where it has one."""
+def merged(run: Run, name: str, shape: Stack, pair: Factors) -> Tensor:
+    """Weights with the adapter merged in, anew in every forward pass, so the merged copy is kept."""
+    weight = run.weight(name, *shape)
+    return weight if pair is None else products.baddbmm(run.tape, weight, *pair)
+
+
+def router(run: Run) -> tuple[Tensor, Tensor | None]:
+    """Weights of the router, with an adapter merged into them where it has one; and what was added."""
     tape, arch = run.tape, run.arch
     weight = run.weight("weight", arch.hidden, arch.experts)
     if not run.adapts_experts:
-        return weight
+        return weight, None
     rank, dtype = run.setting.rank, run.setting.adapter_dtype
     down = tape.parameter("lora_A", (arch.hidden, rank), dtype, trainable=True)
     up = tape.parameter("lora_B", (rank, arch.experts), dtype, trainable=True)
-    return ops.add(tape, weight, ops.cast(tape, products.mm(tape, down, up), weight.dtype))
+    delta = ops.cast(tape, ops.scalar(tape, products.mm(tape, down, up)), weight.dtype)
+    return ops.add(tape, weight, delta), delta

@@ -24,6 +24,7 @@ def causal_mask(run: Run, dtype: str, kind: str = "full") -> Tensor | None:
 
     Without padding all rows look at one mask.
     """
+    run.mask_dtype = dtype
     if run.setting.attention == "eager":
         return run.tape.new((run.batch, 1, run.length, run.length), dtype)
     rows = run.batch if run.setting.padded else 1
@@ -197,6 +198,7 @@ def padding_mask(run: Run, dtype: str) -> Tensor | None:
     """The mask of an encoder: only where there is padding."""
     if not run.setting.padded:
         return None
+    run.mask_dtype = dtype
     shape = (run.batch, 1, run.length, run.length)
     return run.tape.new(shape, dtype if run.setting.attention == "eager" else "bool")
 

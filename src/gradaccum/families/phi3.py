@@ -19,6 +19,18 @@ class Phi3(Llama):
         masks = parts.causal_masks(run, x.dtype, self.kinds(run.arch))
         return x, (parts.rotary_tables(run, x, run.arch.rotary), masks)
 
+    def layer(self, run: Run, x: Tensor, context: parts.Shared, kind: str) -> Tensor:
+        """One layer. Its weights are registered with the output projection first, and all of them before the norms."""
+        arch = run.arch
+        size = arch.heads * arch.head_size
+        with run.tape.scope("self_attn"):
+            run.register("o_proj", size, arch.hidden)
+            run.register("qkv_proj", arch.hidden, size + 2 * arch.kv_heads * arch.head_size)
+        with run.tape.scope("mlp"):
+            run.register("gate_up_proj", arch.hidden, 2 * arch.mlp)
+            run.register("down_proj", arch.mlp, arch.hidden)
+        return super().layer(run, x, context, kind)
+
     def attention(self, run: Run, x: Tensor, shared: parts.Shared, kind: str) -> Tensor:
         """V stays a view of the packed projection, so all of it is kept."""
         arch = run.arch

@@ -25,6 +25,8 @@ class Run:
     length: int
     held: dict[str, Tensor] = field(default_factory=dict)
     """Tensors that a name of the original keeps alive although nothing here uses them."""
+    mask_dtype: str | None = None
+    """Of the mask that is added to eager scores: that of the embedded tokens."""
 
     @property
     def trains_base(self) -> bool:
@@ -56,20 +58,32 @@ class Run:
         """Whether router and experts get adapters: with ``all-linear``, as in peft 0.21."""
         return self.setting.method != "full" and self.setting.targets == "all-linear"
 
+    def adapter(self, rows: int, columns: int) -> tuple[Tensor, Tensor]:
+        """The two factors of a linear layer's low-rank adapter."""
+        rank, dtype = self.setting.rank, self.setting.adapter_dtype
+        down = self.tape.parameter("lora_A", (rows, rank), dtype, trainable=True)
+        return down, self.tape.parameter("lora_B", (rank, columns), dtype, trainable=True)
+
+    def register(self, name: str, rows: int, columns: int) -> None:
+        """Name a linear layer's weights before they are used: the optimizer takes them in the order of registration."""
+        with self.tape.scope(name):
+            self.matrix(name, rows, columns)
+            if self.adapts(name):
+                self.adapter(rows, columns)
+
     def linear(self, x: Tensor, name: str, out: int, *, bias: bool = False) -> Tensor:
         """A linear layer, with its low-rank adapter where it is a target.
 
         peft casts the input to the adapter's dtype, one copy for each adapted layer.
         """
-        tape, rank = self.tape, self.setting.rank
+        tape = self.tape
         with tape.scope(name):
             weight = self.matrix(name, x.shape[-1], out)
             result = products.mm(tape, x, weight, self.weight("bias", out) if bias else None)
             if not self.adapts(name):
                 return result
             dtype = result.dtype
-            down = tape.parameter("lora_A", (x.shape[-1], rank), self.setting.adapter_dtype, trainable=True)
-            up = tape.parameter("lora_B", (rank, out), self.setting.adapter_dtype, trainable=True)
+            down, up = self.adapter(x.shape[-1], out)
             # The caller's reference to the input outlives the name it is cast under.
             lowered = ops.cast(tape, x, self.setting.adapter_dtype)
             result = ops.add(tape, result, ops.scalar(tape, products.mm(tape, products.mm(tape, lowered, down), up)))
