@@ -8,15 +8,17 @@ before it.)
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from gradaccum.architecture import Architecture
 from gradaccum.families import family_of
 from gradaccum.families.family import Family
 from gradaccum.families.run import Run
+from gradaccum.graph import Checkpoint, Entry, Meter, Node, Parameter, Tensor
 from gradaccum.setting import Setting
 from gradaccum.spans import Span, compose
 from gradaccum.symbols import BATCH, Recorder
-from gradaccum.tape import Checkpoint, Entry, Meter, Node, Parameter, Tape, Tensor
+from gradaccum.tape import Tape
 
 
 @dataclass(frozen=True)
@@ -74,8 +76,7 @@ def trace(
         phases.append(compose(live, buffers, window.spans + window.exits))
         if micro_batch_number == 0:
             ledger = tuple(window.ledger)
-        times = [span.times for span in window.spans]
-        spans = _backward(tape, loss, window.marks, times)
+        spans = window.backward(loss)
         del loss, window
         phases.append(compose(phases[-1].end, buffers, spans))
         live, buffers = phases[-1].end, phases[-1].gradients[2]
@@ -140,6 +141,9 @@ class _Window:
         self.exits: list[Span] = []
         self.marks: list[int] = []
         self.ledger: list[Kept] = []
+        self.groups = _groups(family, run.arch)
+        self.shared: dict[str, Any] = {}
+        """What checkpointed layers of a kind hold together, until the first of them is done with."""
 
     def forward(self) -> Tensor:
         """Write the pass down; the loss that comes out holds the graph."""
@@ -150,15 +154,16 @@ class _Window:
         x, context = self.family.start(run, self.inputs[0])
         run.held["embedded"] = x
         self._close(1)
-        for name, times in _groups(self.family, run.arch):
+        shared: Any = None
+        for name, times in self.groups:
             kind = name.rpartition(".")[2]
+            shared = self.family.shared_by(context, kind)
             with tape.scope(f"{name}:"):
-                shared = self.family.shared_by(context, kind)
-                x = (
-                    checkpointed(run, self.family, x, shared, kind)
-                    if run.setting.checkpointing == "full"
-                    else self.family.layer(run, x, shared, kind)
-                )
+                if run.setting.checkpointing == "full":
+                    self.shared[kind] = shared
+                    x = checkpointed(run, self.family, x, shared, kind)
+                else:
+                    x = self.family.layer(run, x, shared, kind)
             run.held.pop("attention_weights", None)
             self._close(times)
         x = self.family.end(run, x)
@@ -172,10 +177,33 @@ class _Window:
         self._leave_autocast()
         return loss
 
+    def backward(self, loss: Tensor) -> list[Span]:
+        """Run it backwards, segment by segment; what is left of the graph goes with the window."""
+        tape, spans = self.run.tape, []
+        # The engine holds the gradient it starts from until the end.
+        ones = [tape.new((), loss.dtype)]
+        gradients = {loss.take_node(): ones[0]}
+        tape.autocast = None
+        kinds = [name.rpartition(".")[2] for name, _ in self.groups]
+        for number, until in reversed(list(enumerate([0, *self.marks[:-1]]))):
+            timer = _Timer(tape)
+            gradients = tape.backward(gradients, until)
+            if number == 0:
+                # What is left belongs to inputs that asked for a gradient nobody uses.
+                gradients.clear()
+                ones.clear()
+            spans.append(timer.span(self.spans[number].times))
+            # Shared by all layers of a kind, and freed once, not with each of them.
+            for kind in self.shared.keys() - set(kinds[: max(0, number - 1)]):
+                timer = _Timer(tape)
+                del self.shared[kind]
+                spans.append(timer.span(1))
+        return spans
+
     def _leave_autocast(self) -> None:
         """Free the cached casts of weights, those of a repeated layer as often as it occurs."""
         cache = self.run.tape.autocast_cache
-        times = dict(_groups(self.family, self.run.arch))
+        times = dict(self.groups)
         for layer in dict.fromkeys(name.partition(":")[0] for name in cache):
             timer = _Timer(self.run.tape)
             for name in [name for name in cache if name.partition(":")[0] == layer]:
@@ -216,20 +244,3 @@ def checkpointed(run: Run, family: Family, x: Tensor, context: object, kind: str
     output = family.layer(run, x, context, kind)
     tape.packing = None
     return output
-
-
-def _backward(tape: Tape, loss: Tensor, marks: list[int], times: list[int]) -> list[Span]:
-    spans: list[Span] = []
-    # The engine holds the gradient it starts from until the end.
-    ones = [tape.new((), loss.dtype)]
-    gradients = {loss.take_node(): ones[0]}
-    tape.autocast = None
-    for until, repeated in zip([*reversed(marks[:-1]), 0], reversed(times), strict=True):
-        timer = _Timer(tape)
-        gradients = tape.backward(gradients, until)
-        if until == 0:
-            # What is left belongs to inputs that asked for a gradient nobody uses.
-            gradients.clear()
-            ones.clear()
-        spans.append(timer.span(repeated))
-    return spans

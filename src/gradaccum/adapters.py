@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from gradaccum.activations import parameters_of
 from gradaccum.architecture import Architecture
 from gradaccum.errors import InputError
+from gradaccum.graph import Parameter
 from gradaccum.setting import Setting
-from gradaccum.tape import Parameter
 
 Counted = Sequence[tuple[Parameter, int]]
 ATTENTION = {

@@ -14,7 +14,7 @@ from fractions import Fraction
 from gradaccum import storage
 from gradaccum.adapters import Counted
 from gradaccum.architecture import Architecture
-from gradaccum.tape import BYTES
+from gradaccum.graph import BYTES
 from gradaccum.training import Fixed, Plan
 
 COMPUTE_RATE = 400 * 10**12

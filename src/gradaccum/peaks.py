@@ -10,9 +10,9 @@ from gradaccum import training
 from gradaccum.activations import parameters_of, trace
 from gradaccum.architecture import Architecture
 from gradaccum.families.heads import chunk_rows
+from gradaccum.graph import Parameter
 from gradaccum.setting import Setting
 from gradaccum.symbols import BATCH, Line, highest
-from gradaccum.tape import Parameter
 
 Lines = tuple[Line, ...]
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from gradaccum.graph import Rule, Tensor
 from gradaccum.layout import Dims, contiguous_strides
-from gradaccum.operations import cast, kept_if, lower, new_gradients, promoted, reshape, specs, view
-from gradaccum.tape import Rule, Tape, Tensor
+from gradaccum.operations import cast, kept_if, lower, new_gradients, promoted, specs
+from gradaccum.tape import Tape
+from gradaccum.views import reshape, view
 
 
 def bmm(tape: Tape, a: Tensor, b: Tensor) -> Tensor:

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterable
 from itertools import pairwise
 
+from gradaccum.graph import BYTES, Parameter
 from gradaccum.layout import Dims
-from gradaccum.tape import BYTES, Parameter
 
 Counted = Iterable[tuple[Parameter, int]]
 """Parameters with the number of layers that have one like it."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from gradaccum.tape import Meter
+from gradaccum.graph import Meter
 
 _BITS = 128
 BATCH = 1 << _BITS
@@ -29,6 +29,10 @@ class Recorder(Meter):
         """Count an allocation."""
         self.live += size
         self.heights.append(self.live)
+
+    def forget_last(self) -> None:
+        """Forget the height that the last allocation reached."""
+        self.heights.pop()
 
     def restart(self) -> None:
         """Forget the heights."""

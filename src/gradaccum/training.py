@@ -14,9 +14,9 @@ from typing import TypeVar
 from gradaccum import storage
 from gradaccum.activations import Trace, saved_bytes, trace
 from gradaccum.architecture import Architecture
+from gradaccum.graph import BYTES, Parameter
 from gradaccum.setting import Setting
 from gradaccum.spans import Span
-from gradaccum.tape import BYTES, Parameter
 
 SHARDING = ("none", "zero1", "zero2", "zero3")
 PHASES = ("first_forward", "first_backward", "later_forward", "later_backward")

@@ -1,7 +1,7 @@
 import pytest
 
 from gradaccum import storage
-from gradaccum.tape import Parameter
+from gradaccum.graph import Parameter
 
 
 def parameter(*shape, dtype="fp32", **more):

@@ -8,7 +8,7 @@ from typing import Any
 from gradaccum import adapters, models, tex
 from gradaccum.calculators.declaration import Answer, Calculator, Check, Field, Note, Output, Step, Values
 from gradaccum.catalogue import models as catalogue_models
-from gradaccum.tape import BYTES
+from gradaccum.graph import BYTES
 
 ADAPTER_DTYPES = ("fp32", "bf16", "fp16")
 MODEL_FIELDS = (

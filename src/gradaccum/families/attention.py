@@ -7,10 +7,11 @@ neither takes grouped heads. ``flash-repeated`` is the kernel on keys and values
 from __future__ import annotations
 
 from gradaccum import operations as ops
-from gradaccum import products
+from gradaccum import products, views
 from gradaccum.families.run import Run
+from gradaccum.graph import Tensor
 from gradaccum.layout import elementwise_strides
-from gradaccum.tape import Tape, Tensor
+from gradaccum.tape import Tape
 
 ALIGNMENT = 32
 
@@ -36,15 +37,15 @@ def attend(
         output = _eager(run, q, k, v, softmax=softmax, softcap=softcap, masked=causal or masked)
     else:
         output = _fused(run, q, k, v, masked=masked)
-    output = ops.contiguous(tape, ops.transpose(tape, output, 1, 2))
-    return ops.reshape(tape, output, (*output.shape[:2], output.shape[2] * output.shape[3]))
+    output = views.contiguous(tape, views.transpose(tape, output, 1, 2))
+    return views.reshape(tape, output, (*output.shape[:2], output.shape[2] * output.shape[3]))
 
 
 def _eager(run: Run, q: Tensor, k: Tensor, v: Tensor, *, softmax: str, softcap: bool, masked: bool) -> Tensor:
     tape = run.tape
     repeats = q.shape[1] // k.shape[1]
-    k, v = ops.expand_heads(tape, k, repeats), ops.expand_heads(tape, v, repeats)
-    weights = ops.scalar(tape, products.bmm(tape, q, ops.transpose(tape, k, 2, 3)))
+    k, v = views.expand_heads(tape, k, repeats), views.expand_heads(tape, v, repeats)
+    weights = ops.scalar(tape, products.bmm(tape, q, views.transpose(tape, k, 2, 3)))
     if softcap:
         weights = ops.scalar(tape, weights)
         weights = ops.keep_result(tape, "Tanh", weights)
@@ -66,7 +67,7 @@ def _fused(run: Run, q: Tensor, k: Tensor, v: Tensor, *, masked: bool) -> Tensor
     tape, repeats = run.tape, q.shape[1] // k.shape[1]
     grouped = repeats > 1
     if grouped and (masked or run.setting.attention == "flash-repeated"):
-        k, v = ops.expand_heads(tape, k, repeats), ops.expand_heads(tape, v, repeats)
+        k, v = views.expand_heads(tape, k, repeats), views.expand_heads(tape, v, repeats)
         grouped = False
     q, k, v = (ops.lower(tape, t) for t in (q, k, v))
     if masked:
@@ -93,7 +94,7 @@ def _flash(tape: Tape, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         "unused": tape.new((), "uint64"),
     }
     output = _fused_node(tape, "ScaledDotProductFlashAttention", ops.fresh(tape, q), q, k, v, kept)
-    return ops.part(tape, output, 3, size) if size % 8 else output
+    return views.part(tape, output, 3, size) if size % 8 else output
 
 
 def _padded(tape: Tape, x: Tensor) -> Tensor:
@@ -124,8 +125,8 @@ def _math(tape: Tape, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     allowed = tape.new((q.shape[2], k.shape[2]), "bool")
     bias = tape.new(allowed.shape, q.dtype)
     del allowed
-    keys, values = (ops.expand_heads(tape, t, repeats, copy=True) for t in (k, v))
-    weights = products.bmm(tape, scaled, ops.scalar(tape, ops.transpose(tape, keys, 2, 3)))
+    keys, values = (views.expand_heads(tape, t, repeats, copy=True) for t in (k, v))
+    weights = products.bmm(tape, scaled, ops.scalar(tape, views.transpose(tape, keys, 2, 3)))
     # The bias is added in place, and is there until the end, as are the repeated keys.
     weights = ops.keep_result(tape, "Softmax", weights)
     output = products.bmm(tape, weights, values)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from gradaccum import operations as ops
-from gradaccum import products
+from gradaccum import products, views
 from gradaccum.architecture import Architecture
 from gradaccum.families import heads, parts
 from gradaccum.families.attention import attend
 from gradaccum.families.family import Decoder
 from gradaccum.families.run import Run
-from gradaccum.tape import Tensor
+from gradaccum.graph import Tensor
 
 
 class Bert(Decoder):
@@ -32,7 +32,7 @@ class Bert(Decoder):
             words = parts.embed_tokens(run, ids, "word_embeddings")
             # One row of zeros, looked at as often as there are sequences.
             kinds = tape.new((1, run.length), "int64")
-            kinds = ops.view(tape, kinds, ids.shape, (0, 1), "Expand")
+            kinds = views.view(tape, kinds, ids.shape, (0, 1), "Expand")
             types = parts.embed(run, kinds, "token_type_embeddings", arch.token_types, arch.hidden)
             x = ops.add(tape, words, types)
             del words, types
@@ -116,9 +116,9 @@ class Vit(Bert):
                 run.weight("projection_bias", arch.hidden),
                 (run.batch, arch.hidden, side, side),
             )
-            patches = ops.transpose(tape, ops.reshape(tape, patches, (run.batch, arch.hidden, side * side)), 1, 2)
-            token = ops.expand_first(tape, token, run.batch)
-            x = ops.cat(tape, [token, patches], (run.batch, side * side + 1, arch.hidden))
+            patches = views.transpose(tape, views.reshape(tape, patches, (run.batch, arch.hidden, side * side)), 1, 2)
+            token = views.expand_first(tape, token, run.batch)
+            x = views.cat(tape, [token, patches], (run.batch, side * side + 1, arch.hidden))
             del patches
             return ops.add(tape, x, positions), (None, None)
 

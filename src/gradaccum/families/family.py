@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from gradaccum.architecture import Architecture
 from gradaccum.families.run import Run
-from gradaccum.tape import Tensor
+from gradaccum.graph import Tensor
 
 
 class Family(Protocol):

@@ -10,7 +10,7 @@ from gradaccum.families import parts
 from gradaccum.families.llama import Llama
 from gradaccum.families.qwen3 import Qwen3
 from gradaccum.families.run import Run
-from gradaccum.tape import Tensor
+from gradaccum.graph import Tensor
 
 
 class Gemma2(Llama):

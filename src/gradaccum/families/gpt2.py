@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from gradaccum import operations as ops
+from gradaccum import views
 from gradaccum.families import heads, parts
 from gradaccum.families.attention import attend
 from gradaccum.families.family import Decoder
 from gradaccum.families.run import Run
-from gradaccum.tape import Tensor
+from gradaccum.graph import Tensor
 
 
 class Gpt2(Decoder):
@@ -25,7 +26,7 @@ class Gpt2(Decoder):
         """q, k and v are views of one projection, so its storage is kept once."""
         h = run.arch.hidden
         with run.tape.scope("attn"):
-            q, k, v = ops.split(run.tape, run.linear(x, "c_attn", 3 * h, bias=True), (h, h, h))
+            q, k, v = views.split(run.tape, run.linear(x, "c_attn", 3 * h, bias=True), (h, h, h))
             q, k, v = (parts.heads_of(run, part, run.arch.heads) for part in (q, k, v))
             output = attend(run, q, k, v, softmax="cast", masked=run.setting.padded)
             return run.linear(output, "c_proj", h, bias=True)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from gradaccum import operations as ops
+from gradaccum import views
 from gradaccum.families import heads, parts
 from gradaccum.families.attention import attend
 from gradaccum.families.family import Decoder
 from gradaccum.families.run import Run
-from gradaccum.tape import Tensor
+from gradaccum.graph import Tensor
 
 
 class GptNeox(Decoder):
@@ -25,7 +26,7 @@ class GptNeox(Decoder):
         with tape.scope("attention"):
             packed = run.linear(x, "query_key_value", 3 * arch.heads * arch.head_size, bias=arch.qkv_bias)
             packed = parts.heads_of(run, packed, arch.heads)
-            q, k, v = ops.split(tape, packed, (arch.head_size,) * 3)
+            q, k, v = views.split(tape, packed, (arch.head_size,) * 3)
             del packed
             q, k = parts.apply_partial_rotary(run, q, k, shared[0])
             output = attend(run, q, k, v, masked=run.setting.padded)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 
 from gradaccum import operations as ops
-from gradaccum import products
+from gradaccum import products, views
 from gradaccum.families.parts import flat_shape
 from gradaccum.families.run import Run
+from gradaccum.graph import Tensor
 from gradaccum.symbols import BATCH, CHUNK
-from gradaccum.tape import Tape, Tensor
+from gradaccum.tape import Tape
 
 
 def language_model_loss(run: Run, x: Tensor, head: str, table: str) -> Tensor:
@@ -26,7 +27,7 @@ def language_model_loss(run: Run, x: Tensor, head: str, table: str) -> Tensor:
         logits = ops.scalar(tape, ops.keep_result(tape, "Tanh", ops.scalar(tape, logits)))
     raised = ops.cast(tape, logits, "fp32")
     shifted = shifted_labels(run)
-    return cross_entropy(run, ops.reshape(tape, raised, flat_shape(raised)), shifted[1])
+    return cross_entropy(run, views.reshape(tape, raised, flat_shape(raised)), shifted[1])
 
 
 def head_weight(run: Run, x: Tensor, head: str, table: str) -> Tensor:

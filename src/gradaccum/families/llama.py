@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from gradaccum import operations as ops
+from gradaccum import views
 from gradaccum.families import heads, parts
 from gradaccum.families.attention import attend
 from gradaccum.families.family import Decoder
 from gradaccum.families.run import Run
-from gradaccum.tape import Tensor
+from gradaccum.graph import Tensor
 
 
 class Llama(Decoder):
@@ -28,7 +29,7 @@ class Llama(Decoder):
     def projected(self, run: Run, x: Tensor, name: str, heads: int) -> Tensor:
         """(b, s, heads, d)."""
         x = run.linear(x, name, heads * run.arch.head_size, bias=run.arch.qkv_bias)
-        return ops.reshape(run.tape, x, (*x.shape[:2], heads, run.arch.head_size))
+        return views.reshape(run.tape, x, (*x.shape[:2], heads, run.arch.head_size))
 
     def query_key(self, run: Run, x: Tensor) -> tuple[Tensor, Tensor]:
         """Q and k with the heads in front, before positions are put in."""

@@ -7,12 +7,12 @@ them.
 from __future__ import annotations
 
 from gradaccum import operations as ops
-from gradaccum import products
+from gradaccum import products, views
 from gradaccum.families import parts
 from gradaccum.families.llama import Llama
 from gradaccum.families.qwen3 import Qwen3
 from gradaccum.families.run import Run
-from gradaccum.tape import Tensor
+from gradaccum.graph import Tensor
 
 
 class Mixtral(Llama):
@@ -24,12 +24,12 @@ class Mixtral(Llama):
         """Route every token to the experts it takes, run them, put the results back."""
         tape = run.tape
         with tape.scope("mlp"):
-            flat = ops.reshape(tape, x, parts.flat_shape(x))
+            flat = views.reshape(tape, x, parts.flat_shape(x))
             # The block has names for the router's logits and choice to its end.
             _logits, scores, _chosen = self.route(run, flat)
             with tape.scope("experts"):
                 y = run_experts(run, flat, scores)
-            return ops.reshape(tape, y, x.shape)
+            return views.reshape(tape, y, x.shape)
 
     def route(self, run: Run, flat: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Logits, the best k probabilities of each token divided by their sum, and which experts they belong to."""
@@ -73,17 +73,17 @@ def run_experts(run: Run, flat: Tensor, scores: Tensor) -> Tensor:
     y = gated(run, y)
     down = merged(run, "down_proj", (e, f, h), down_factors)
     y = products.grouped_mm(tape, y, down, offsets)
-    weighted = ops.mul(tape, y, ops.reshape(tape, weight, (rows, 1)))
+    weighted = ops.mul(tape, y, views.reshape(tape, weight, (rows, 1)))
     back = tape.new((rows,), "int64")
     weighted = ops.gathered(tape, weighted, (rows, h), {"indices": back})
-    total = ops.summed(tape, ops.reshape(tape, weighted, (flat.shape[0], k, h)))
+    total = ops.summed(tape, views.reshape(tape, weighted, (flat.shape[0], k, h)))
     return ops.cast(tape, total, flat.dtype)
 
 
 def gated(run: Run, packed: Tensor) -> Tensor:
     """act(gate) * up, the two being halves of one projection."""
     f = run.arch.mlp
-    gate, up = ops.split(run.tape, packed, (f, f))
+    gate, up = views.split(run.tape, packed, (f, f))
     return ops.mul(run.tape, parts.activate(run, gate), up)
 
 

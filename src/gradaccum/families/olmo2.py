@@ -6,7 +6,7 @@ from gradaccum import operations as ops
 from gradaccum.families import parts
 from gradaccum.families.llama import Llama
 from gradaccum.families.run import Run
-from gradaccum.tape import Tensor
+from gradaccum.graph import Tensor
 
 
 class Olmo2(Llama):

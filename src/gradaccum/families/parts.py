@@ -7,9 +7,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from gradaccum import operations as ops
+from gradaccum import views
 from gradaccum.families.run import Run
+from gradaccum.graph import Node, Parameter, Tensor
 from gradaccum.layout import Dims
-from gradaccum.tape import Node, Parameter, Tensor
 
 
 def is_masked(run: Run, kind: str) -> bool:
@@ -38,13 +39,13 @@ def causal_masks(run: Run, dtype: str, kinds: Iterable[str]) -> dict[str, Tensor
 
 def heads_first(run: Run, x: Tensor) -> Tensor:
     """(b, s, heads, d) looked at as (b, heads, s, d)."""
-    return ops.transpose(run.tape, x, 1, 2)
+    return views.transpose(run.tape, x, 1, 2)
 
 
 def heads_of(run: Run, x: Tensor, heads: int) -> Tensor:
     """(b, s, heads·d) looked at as (b, heads, s, d)."""
     b, s = x.shape[:2]
-    return ops.transpose(run.tape, ops.reshape(run.tape, x, (b, s, heads, x.shape[-1] // heads)), 1, 2)
+    return views.transpose(run.tape, views.reshape(run.tape, x, (b, s, heads, x.shape[-1] // heads)), 1, 2)
 
 
 def rms_norm(run: Run, x: Tensor, name: str) -> Tensor:
@@ -106,9 +107,9 @@ def rotary_tables(run: Run, x: Tensor, size: int, dtype: str | None = None) -> R
 def rotate_half(run: Run, x: Tensor) -> Tensor:
     """The two halves exchanged, one of them negated."""
     half = x.shape[-1] // 2
-    x1 = ops.part(run.tape, x, len(x.shape) - 1, half)
-    x2 = ops.part(run.tape, x, len(x.shape) - 1, half)
-    return ops.cat(run.tape, [ops.scalar(run.tape, x2, "Neg"), x1])
+    x1 = views.part(run.tape, x, len(x.shape) - 1, half)
+    x2 = views.part(run.tape, x, len(x.shape) - 1, half)
+    return views.cat(run.tape, [ops.scalar(run.tape, x2, "Neg"), x1])
 
 
 def rotate(run: Run, x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
@@ -119,7 +120,7 @@ def rotate(run: Run, x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
 
 def apply_rotary(run: Run, q: Tensor, k: Tensor, rotary: Rotary) -> tuple[Tensor, Tensor]:
     """Both rotated; the tables broadcast over batch and heads."""
-    cos, sin = (ops.view(run.tape, t, (1, *t.shape), (0, *t.strides), "Unsqueeze") for t in rotary)
+    cos, sin = (views.view(run.tape, t, (1, *t.shape), (0, *t.strides), "Unsqueeze") for t in rotary)
     dtypes = q.dtype, k.dtype
     q = rotate(run, q, cos, sin)
     k = rotate(run, k, cos, sin)
@@ -132,8 +133,8 @@ def apply_partial_rotary(run: Run, q: Tensor, k: Tensor, rotary: Rotary) -> tupl
     """The first part of each head rotated and joined with the rest again: a dense copy with the heads in front."""
     size = rotary[0].shape[-1]
     rest = q.shape[-1] - size
-    turned = apply_rotary(run, ops.part(run.tape, q, 3, size), ops.part(run.tape, k, 3, size), rotary)
-    q, k = (ops.cat(run.tape, [new, ops.part(run.tape, old, 3, rest)]) for new, old in zip(turned, (q, k), strict=True))
+    turned = apply_rotary(run, views.part(run.tape, q, 3, size), views.part(run.tape, k, 3, size), rotary)
+    q, k = (views.cat(run.tape, [new, views.part(run.tape, old, 3, rest)]) for new, old in zip(turned, (q, k), strict=True))
     return q, k
 
 
@@ -183,7 +184,7 @@ def differentiable(run: Run, x: Tensor) -> Tensor:
     """
     if run.setting.checkpointing == "full" and x.node is None:
         # A leaf is held by the graph that leads to it.
-        x.node = Node("InputRequiresGrad", (), lambda _, __: [], [x.storage])
+        x.node = Node("InputRequiresGrad", (), lambda _, __: [], saved=[x.storage])
     return x
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from gradaccum import operations as ops
+from gradaccum import views
 from gradaccum.families import parts
 from gradaccum.families.attention import attend
 from gradaccum.families.llama import Llama
 from gradaccum.families.run import Run
-from gradaccum.tape import Tensor
+from gradaccum.graph import Tensor
 
 
 class Phi3(Llama):
@@ -37,7 +38,7 @@ class Phi3(Llama):
         q_size, kv_size = arch.heads * arch.head_size, arch.kv_heads * arch.head_size
         with run.tape.scope("self_attn"):
             packed = run.linear(x, "qkv_proj", q_size + 2 * kv_size)
-            q, k, v = (ops.part(run.tape, packed, 2, size) for size in (q_size, kv_size, kv_size))
+            q, k, v = (views.part(run.tape, packed, 2, size) for size in (q_size, kv_size, kv_size))
             del packed
             q, k, v = (parts.heads_of(run, t, t.shape[2] // arch.head_size) for t in (q, k, v))
             q, k = parts.apply_partial_rotary(run, q, k, shared[0])
@@ -48,5 +49,5 @@ class Phi3(Llama):
         """Gate and up are halves of one projection."""
         tape, f = run.tape, run.arch.mlp
         with tape.scope("mlp"):
-            gate, up = ops.split(tape, run.linear(x, "gate_up_proj", 2 * f), (f, f))
+            gate, up = views.split(tape, run.linear(x, "gate_up_proj", 2 * f), (f, f))
             return run.linear(ops.mul(tape, up, ops.keep_input(tape, "Silu", gate)), "down_proj", run.arch.hidden)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gradaccum.families import parts
 from gradaccum.families.llama import Llama
 from gradaccum.families.run import Run
-from gradaccum.tape import Tensor
+from gradaccum.graph import Tensor
 
 
 class Qwen3(Llama):

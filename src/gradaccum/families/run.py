@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from gradaccum import operations as ops
 from gradaccum import products
 from gradaccum.architecture import Architecture
+from gradaccum.graph import Tensor
 from gradaccum.setting import Setting
-from gradaccum.tape import Tape, Tensor
+from gradaccum.tape import Tape
 
 HEADS = {"lm_head", "score", "classifier", "embed_out", "decoder"}
 """Output heads: never adapted by ``all-linear``, never quantized."""
