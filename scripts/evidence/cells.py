@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -22,14 +24,11 @@ RECORDINGS = ROOT / "tests" / "oracle"
 SWITCHES = ("attention", "padded", "checkpointing", "precision", "method")
 # Published models that are recorded with Transformers' default sizes, so their recording does not name them.
 DEFAULT_SIZES = {"gpt2": "gpt2", "bert-base-uncased": "bert-base-uncased", "vit-base-patch16-224": "vit-base-patch16-224"}
-WRITTEN_BY = (
-    *(f"{name}.py" for name in ("activations", "architecture", "errors", "layout", "operations", "products", "setting")),
-    *(f"{name}.py" for name in ("tape", "units", "__init__")),
-    "families/*.py",
-    "catalogue/__init__.py",
-    "catalogue/models.json",
-)
-"""Files of the package that a trace depends on; the others may change without a new comparison."""
+NEEDED = """
+import sys, gradaccum.activations, gradaccum.architecture, gradaccum.catalogue
+print(*(module.__file__ for name, module in sys.modules.items() if name.partition(".")[0] == "gradaccum"), sep="\\n")
+"""
+"""Prints the files of the package that a trace depends on; the others may change without a new comparison."""
 
 
 @dataclass(frozen=True)
@@ -119,10 +118,15 @@ def cells() -> tuple[Cell, ...]:
     return found
 
 
+def needed() -> list[Path]:
+    """Files that a comparison depends on: this one, modules of the package, the catalogue's models, the recordings."""
+    done = subprocess.run([sys.executable, "-c", NEEDED], capture_output=True, text=True, check=True)
+    modules = sorted(map(Path, done.stdout.split("\n")[:-1]))
+    return [Path(__file__), *modules, ROOT / "src" / "gradaccum" / "catalogue" / "models.json", *recordings()]
+
+
 def _fingerprint() -> str:
-    content = sha256(Path(__file__).read_bytes())
-    package = ROOT / "src" / "gradaccum"
-    modules = sorted(path for name in WRITTEN_BY for path in package.glob(name))
-    for path in (*modules, *recordings()):
+    content = sha256()
+    for path in needed():
         content.update(path.read_bytes())
     return content.hexdigest()[:16]

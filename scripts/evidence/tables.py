@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import groupby
@@ -55,6 +56,18 @@ def body(rows: Iterable[Sequence[str]]) -> str:
 def latin(value: object) -> str:
     """Data in Latin letters or digits."""
     return left_to_right(value) if value != "" else ""
+
+
+LATIN_RUN = re.compile(r"[A-Za-z0-9](?:[ -~]*[A-Za-z0-9])?")
+
+
+def worded(words: str, language: str) -> str:
+    """A sentence; in Arabic what it holds of names and quantities keeps its own order.
+
+    >>> worded("في المصدر 1.34 GB.", "ar")
+    'في المصدر <bdi dir="ltr">1.34 GB</bdi>.'
+    """
+    return text(words) if language == "en" else LATIN_RUN.sub(lambda run: left_to_right(run[0]), words)
 
 
 def summaries(language: str) -> str:
@@ -122,7 +135,7 @@ def whys(kind: str, language: str) -> str:
         name = key.partition(".")[2]
         count = sum(name in (*found.remarks, found.reason) for found in predictions())
         words = say(key, language) + " " + say("times", language, count=count)
-        lines.append(tag("li", tag("strong", text(LETTERS[name])), " ", text(words), id=f"why-{name}"))
+        lines.append(tag("li", tag("strong", latin(LETTERS[name])), " ", worded(words, language), id=f"why-{name}"))
     return tag("ul", *lines, class_="ga-whys")
 
 
@@ -189,5 +202,5 @@ def others(language: str) -> str:
             peak = round(float(line["total_gib"]) * GIB)
             rows.append((peak, line["tool"], say(f"peer.{line['words']}", language)))
     ordered = sorted(rows, key=lambda row: row[0])
-    cells = [[text(tool), latin(figures.format_size(peak, "binary")), text(why)] for peak, tool, why in ordered]
+    cells = [[text(tool), latin(figures.format_size(peak, "binary")), worded(why, language)] for peak, tool, why in ordered]
     return table(("tool", "total", "reason"), [body(cells)], language)

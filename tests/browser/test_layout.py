@@ -2,7 +2,7 @@
 
 import pytest
 
-PAGES = ["", "learn/formula/", "calculators/updates/", "calculators/loss-weights/", "reference/contract/"]
+PAGES = ["", "learn/formula/", "calculators/updates/", "calculators/loss-weights/", "reference/contract/", "evidence/accuracy/"]
 WIDTHS = [360, 768, 1280]
 
 
