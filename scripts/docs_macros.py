@@ -83,6 +83,7 @@ def macros(language: str) -> dict[str, Any]:
         "ln": math.log,
         "fields": lambda name: reference.fields_html(name, language),
         "outputs": lambda name: reference.outputs_html(name, language),
+        "questions": lambda name: reference.questions_html(name, language),
         "cli_help": lambda name: reference.cli_help(name, language),
         "request_example": lambda name: reference.request_example(name, language),
         "command": lambda name, **inputs: reference.command_block(name, language, inputs),

@@ -6,7 +6,7 @@ from typing import Any
 
 from gradaccum import figures
 from gradaccum.api import answer
-from gradaccum.calculators import CALCULATORS, Calculator
+from gradaccum.calculators import CALCULATORS, FORMS, Calculator
 from gradaccum.messages import catalogue
 
 
@@ -15,10 +15,11 @@ class PageError(Exception):
 
 
 def calculator_named(name: str) -> Calculator:
-    """The declaration of that name."""
-    if name not in CALCULATORS:
-        raise PageError(f"no calculator {name!r}; there are {', '.join(CALCULATORS)}")
-    return CALCULATORS[name]
+    """The declaration of that name; one question of several is named as ``experiment.clipping``."""
+    known = CALCULATORS | FORMS
+    if name not in known:
+        raise PageError(f"no calculator {name!r}; there are {', '.join(known)}")
+    return known[name]
 
 
 def word(key: str, language: str) -> str:
@@ -42,10 +43,11 @@ def starting_inputs(name: str) -> dict[str, object]:
 
 def ask(name: str, language: str, inputs: dict[str, Any] | None = None) -> dict[str, Any]:
     """The accepted answer with its view; a refused one stops the build, since a page must not show it."""
-    calculator_named(name)
+    declared = calculator_named(name)
+    question = {declared.fields[0].name: declared.topic} if declared.topic else {}
     request = {
-        "calculator": name,
-        "inputs": starting_inputs(name) if inputs is None else inputs,
+        "calculator": declared.name,
+        "inputs": starting_inputs(name) if inputs is None else question | inputs,
         "language": language,
         "view": True,
     }

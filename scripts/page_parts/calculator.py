@@ -8,9 +8,12 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from gradaccum.calculators import Field
+from gradaccum import messages
+from gradaccum.calculators import Calculator, Field
 from gradaccum.calculators.declaration import ANY
 from gradaccum.messages import choice_text
+from gradaccum.validation import range_end
+from gradaccum.view import default_text, field_words
 from page_parts.answers import ask, calculator_named, word
 from page_parts.markup import formula, tag, text
 
@@ -25,8 +28,11 @@ def calculator_html(name: str, language: str) -> str:
     """The whole calculator of that name."""
     declared = calculator_named(name)
     response = ask(name, language)
-    main = [field_html(name, field, language) for field in declared.fields if field.group == "main"]
-    more = [field_html(name, field, language) for field in declared.fields if field.group == "more"]
+    fields = declared.fields[1:] if declared.topic else declared.fields
+    main = [field_html(declared, field, language) for field in fields if field.group == "main"]
+    more = [field_html(declared, field, language) for field in fields if field.group == "more"]
+    if declared.topic:
+        main.insert(0, hidden_html(declared.fields[0]))
     if more:
         summary = tag("summary", text(word("ui.more", language)))
         main.append(tag("details", summary, tag("div", *more, class_="ga-fields"), class_="ga-more"))
@@ -44,19 +50,26 @@ def calculator_html(name: str, language: str) -> str:
         steps_html(response["steps"]),
         copy_html(language),
         class_="ga-calculator",
-        data_calculator=name,
+        data_calculator=declared.name,
         data_language=language,
-        aria_label=word(f"calculator.{name}.title", language),
+        aria_label=word(f"{declared.stem}.title", language),
     )
 
 
-def field_html(name: str, field: Field, language: str) -> str:
+def hidden_html(field: Field) -> str:
+    """The field that says which question a form asks: nothing to see, and a place for an error about it."""
+    control = f"ga-topic-{field.name}"
+    error = tag("p", id=f"{control}-error", class_="ga-error", hidden=True)
+    return tag("input", type="hidden", id=control, name=field.name, value=field.example) + error
+
+
+def field_html(declared: Calculator, field: Field, language: str) -> str:
     """One labelled control with room for its help and its error."""
-    control = f"ga-{name}-{field.name}".replace("_", "-")
-    label = [text(word(f"field.{field.name}.label", language))]
+    control = f"ga-{declared.name}-{field.name}".replace("_", "-")
+    label = [text(field_words(declared, field, "label", language))]
     if field.symbol:
         label += [" ", formula(field.symbol)]
-    if not field.required and field.kind != "flag":
+    if not field.required and field.kind != "flag" and not declared.topic:
         label += [" ", tag("span", text(word("ui.optional", language)), class_="ga-optional")]
     common: dict[str, Any] = {"id": control, "name": field.name, "aria_describedby": f"{control}-help {control}-error"}
     parts = [tag("label", *label, for_=control), control_html(field, language, common)]
@@ -65,11 +78,20 @@ def field_html(name: str, field: Field, language: str) -> str:
     return tag(
         "div",
         *parts,
-        tag("p", text(word(f"field.{field.name}.help", language)), id=f"{control}-help", class_="ga-help"),
+        tag("p", text(help_text(declared, field, language)), id=f"{control}-help", class_="ga-help"),
         tag("p", id=f"{control}-error", class_="ga-error", hidden=True),
         class_=f"ga-field ga-field-{field.kind}",
         data_field=field.name,
     )
+
+
+def help_text(declared: Calculator, field: Field, language: str) -> str:
+    """What a field means, and its range where it has one that a reader can meet."""
+    words = field_words(declared, field, "help", language)
+    if field.least is None or field.most is None or field.kind not in ("count", "number"):
+        return words
+    ends = {"least": range_end(field.least), "greatest": range_end(field.most)}
+    return f"{words} {messages.text('ui.range', language, **ends)}"
 
 
 def control_html(field: Field, language: str, common: dict[str, Any]) -> str:
@@ -78,7 +100,7 @@ def control_html(field: Field, language: str, common: dict[str, Any]) -> str:
         return tag("input", **common, type="checkbox", checked=field.example == "true")
     if field.kind in ("choice", "choices"):
         return tag("select", *options_html(field, language), **common)
-    hint = None if field.default is None else field.default
+    hint = None if field.default is None or field.kind in TABLES else default_text(field)
     typed: dict[str, Any] = {"dir": "ltr", "autocomplete": "off", "placeholder": hint, "spellcheck": "false"}
     if field.kind in TABLES:
         rows = max(2, field.example.count("\n") + 1)

@@ -11,7 +11,7 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
-from page_parts.answers import PageError, ask, word
+from page_parts.answers import PageError, ask, calculator_named, word
 from page_parts.markup import tag, text
 from page_parts.node import run_node
 from paths import ROOT
@@ -45,7 +45,7 @@ def picture_html(name: str, picture: str, language: str, *, stepper: bool = Fals
         "figure",
         *parts,
         class_="ga-picture",
-        data_calculator=name,
+        data_calculator=calculator_named(name).name,
         data_picture=picture,
         data_live="true" if inputs is None else "false",
         data_search_exclude=True,

@@ -10,9 +10,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from gradaccum import jsontext
 from gradaccum.api import run
-from gradaccum.calculators import Field
+from gradaccum.calculators import Calculator, Field
 from gradaccum.messages import choice_text
+from gradaccum.view import field_words
 from page_parts.answers import PageError, ask, calculator_named, starting_inputs, word
 from page_parts.markup import code_block, formula, tag, text
 from paths import ROOT
@@ -36,22 +38,23 @@ def code(value: object) -> str:
 
 def fields_html(name: str, language: str) -> str:
     """What a request may hold."""
+    declared = calculator_named(name)
     rows = [
         [
             code(field.name),
             formula(field.symbol) if field.symbol else "",
-            meaning_html(field, language),
+            meaning_html(declared, field, language),
             text(word(f"kind.{field.kind}", language)),
             default_html(field, language),
         ]
-        for field in calculator_named(name).fields
+        for field in declared.fields
     ]
     return table_html(["name", "symbol", "meaning", "kind", "default"], rows, language)
 
 
-def meaning_html(field: Field, language: str) -> str:
+def meaning_html(declared: Calculator, field: Field, language: str) -> str:
     """Label, help, and the choices where there are some."""
-    parts = [text(word(f"field.{field.name}.label", language)), ": ", text(word(f"field.{field.name}.help", language))]
+    parts = [text(field_words(declared, field, "label", language)), ": ", text(field_words(declared, field, "help", language))]
     explained = [(choice, choice_text(field.name, choice, language)) for choice in field.choices]
     parts += [tag("br") + code(choice) + f" {text(meaning)}" for choice, meaning in explained if meaning != choice]
     # Names that stand for themselves, such as those of devices: many, so in one line.
@@ -64,7 +67,7 @@ def default_html(field: Field, language: str) -> str:
     """The value a request without the field means."""
     if field.required:
         return text(word("ui.required", language))
-    return text(word("ui.optional", language)) if field.default is None else code(json.dumps(field.default))
+    return text(word("ui.optional", language)) if field.default is None else code(jsontext.dumps(field.default))
 
 
 def outputs_html(name: str, language: str) -> str:
@@ -79,6 +82,15 @@ def outputs_html(name: str, language: str) -> str:
         for output in calculator_named(name).outputs
     ]
     return table_html(["name", "symbol", "meaning", "kind"], rows, language)
+
+
+def questions_html(name: str, language: str) -> str:
+    """The questions of a calculator that answers several, and what a request for each may hold beside its name."""
+    rows = [
+        [code(topic), text(word(f"{one.stem}.title", language)), ", ".join(code(field.name) for field in one.fields[1:])]
+        for topic, one in calculator_named(name).variants.items()
+    ]
+    return table_html(["name", "meaning", "fields"], rows, language)
 
 
 @lru_cache
@@ -102,7 +114,7 @@ def request_example(name: str, language: str) -> str:
     """A request with the form's starting values, and the response that ``run`` gives to it."""
     numbers = {field.name for field in calculator_named(name).fields if field.kind == "count"}
     inputs = {key: int(str(value)) if key in numbers else value for key, value in starting_inputs(name).items()}
-    request = {"calculator": name, "inputs": inputs, "language": language}
+    request = {"calculator": calculator_named(name).name, "inputs": inputs, "language": language}
     response = json.loads(run(json.dumps(request)))
     if not response["ok"]:
         raise PageError(f"{name} refused its own starting values: {response['errors']}")

@@ -9,7 +9,7 @@ from gradaccum import figures, jsontext, messages, units
 from gradaccum import view as views
 from gradaccum.calculators import CALCULATORS, Calculator
 from gradaccum.errors import InputError
-from gradaccum.validation import MOST_CELLS, understand, unknown_name
+from gradaccum.validation import MOST_CELLS, chosen, understand, unknown_name
 from gradaccum.wording import worded
 
 REQUEST_KEYS = ("calculator", "inputs", "language", "view")
@@ -71,6 +71,7 @@ def answer(request: object) -> dict[str, Any]:
 def _respond(
     calculator: Calculator, inputs: Mapping[str, Any], language: str, errors: list[InputError], *, with_view: bool
 ) -> dict[str, Any]:
+    calculator = chosen(calculator, inputs)
     values, faults = understand(calculator, inputs)
     errors = errors + faults
     if errors:

@@ -14,7 +14,7 @@ from typing import Any
 from gradaccum import __version__, api, messages
 from gradaccum.calculators import CALCULATORS, Calculator, Field
 from gradaccum.messages import choice_text
-from gradaccum.view import files, option
+from gradaccum.view import default_text, files, option
 
 REFUSED = 2
 OPTIONS = {"language": "--lang"}
@@ -98,7 +98,7 @@ def _describe(parser: argparse.ArgumentParser, calculator: Calculator, language:
     parser.description = messages.text(f"calculator.{calculator.name}.summary", language)
     for field in calculator.fields:
         # Neither type nor choices here: every value goes to the core as text, which refuses it in the reader's language.
-        settings: dict[str, Any] = {"dest": f"field_{field.name}", "help": _help(field, language)}
+        settings: dict[str, Any] = {"dest": f"field_{field.name}", "help": _help(calculator, field, language)}
         if field.kind == "flag" and field.default:
             parser.add_argument(option(field.name), action=argparse.BooleanOptionalAction, **settings)
         elif field.kind == "flag":
@@ -112,13 +112,15 @@ def _describe(parser: argparse.ArgumentParser, calculator: Calculator, language:
     return parser
 
 
-def _help(field: Field, language: str) -> str:
+def _help(calculator: Calculator, field: Field, language: str) -> str:
     parts = [messages.text(f"field.{field.name}.help", language)]
+    askers = [name for name, variant in calculator.variants.items() if field.name in {one.name for one in variant.fields[1:]}]
+    parts += [f"({', '.join(askers)})"] if askers else []
     parts += [f"[{'; '.join(choice_text(field.name, choice, language) for choice in field.choices)}]"] if field.choices else []
     if field.required:
         parts.append(f"({messages.text('cli.required', language)})")
-    elif field.default not in (None, False):
-        parts.append(f"({messages.text('cli.default', language, value=field.default)})")
+    elif field.default not in (None, False) and not calculator.variants:
+        parts.append(f"({messages.text('cli.default', language, value=default_text(field))})")
     return " ".join(parts).replace("%", "%%")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 from gradaccum import figures
@@ -29,8 +30,20 @@ def table(rows: Sequence[Row], language: str, system: System) -> dict[str, Any]:
 
 SWITCHES = ("method", "optimizer", "checkpointing", "loss", "sharding")
 SETTINGS = {*SWITCHES, "effective_batch", "replicas"}
-WORDS = {"phase", "module", "operation", "slot", "dtype", "shape", "why", *SWITCHES}
-COUNTS = {"times", "parameters", "micro_batch", "accumulation_steps", "effective_batch", "replicas"}
+WORDS = {"phase", "module", "operation", "slot", "dtype", "shape", "why", "experiment", "inputs", "outputs", "policy", *SWITCHES}
+COUNTS = {
+    "times",
+    "parameters",
+    "micro_batch",
+    "accumulation_steps",
+    "effective_batch",
+    "replicas",
+    "updates",
+    "left_out",
+    "mixed_updates",
+}
+NAMED = {"phase": "phase_name", "policy": "policy"}
+"""Columns whose cells are named by a message, and the stem of it."""
 
 
 def as_text(rows: Sequence[Row], language: str, system: System) -> str:
@@ -40,14 +53,14 @@ def as_text(rows: Sequence[Row], language: str, system: System) -> str:
 
 
 def _cell(key: str, value: Any, language: str, system: System) -> str:
-    if key == "phase":
-        return text(f"phase_name.{value}", language)
-    if key == "shape":
-        return " × ".join(map(str, value))
+    if key in NAMED:
+        return text(f"{NAMED[key]}.{value}", language)
+    if isinstance(value, list | tuple):
+        return (" × " if key == "shape" else ", ").join(map(str, value))
     if key in SWITCHES:
         return choice_text(key, value, language)
     if key in COUNTS:
         return figures.format_count(value)
-    if key == "relative_time":
+    if isinstance(value, Fraction):
         return figures.format_number(value, 4)
     return figures.format_size(value, system) if isinstance(value, int) else str(value)

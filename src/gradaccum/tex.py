@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 
@@ -35,6 +36,17 @@ def equals_number(value: Fraction | Decimal) -> str:
     """
     exact = Fraction(value) == Fraction(figures.format_number(value))
     return f"= {number(value)}" if exact else rf"\approx {number(value)}"
+
+
+def vector(components: Sequence[Fraction]) -> str:
+    r"""A vector of numbers with four digits, six of them at most.
+
+    >>> vector([Fraction(1, 3), Fraction(-2)])
+    '(0.3333,\\; -2)'
+    """
+    shown = [figures.format_number(component, 4) for component in components[:6]]
+    shown += [r"\ldots"] if len(components) > 6 else []
+    return "(" + r",\; ".join(shown) + ")"
 
 
 def size(value: int, unit: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
-from gradaccum import jsontext, units
+from gradaccum import figures, jsontext, units
 from gradaccum.calculators.declaration import ANY, Calculator, Field, FieldKind, Values
 from gradaccum.errors import InputError
 
@@ -28,6 +28,16 @@ def nearest_name(name: str, known: Iterable[str]) -> str | None:
     folded = {k.casefold(): k for k in known}
     matches = difflib.get_close_matches(name[:100].casefold(), folded, n=1, cutoff=0.6)
     return folded[matches[0]] if matches else None
+
+
+def chosen(calculator: Calculator, inputs: Mapping[str, Any]) -> Calculator:
+    """The variant that the first field names; the calculator itself where it has none, or where that field is at fault."""
+    if not calculator.variants or _is_blank(inputs.get(calculator.fields[0].name)):
+        return calculator
+    try:
+        return calculator.variants[read_field(calculator.fields[0], inputs[calculator.fields[0].name])]
+    except InputError:
+        return calculator
 
 
 def understand(calculator: Calculator, inputs: Mapping[str, Any]) -> tuple[Values, list[InputError]]:
@@ -83,7 +93,32 @@ def unknown_name(code: str, name: str, known: Iterable[str], field: str | None =
 
 def read_field(field: Field, entered: object) -> Any:
     """One entered value as its field's kind. Errors: ``InputError`` at the field."""
-    return READERS[field.kind](field, entered)
+    value = READERS[field.kind](field, entered)
+    _hold_bounds(field, value, entered)
+    return value
+
+
+def _hold_bounds(field: Field, value: Any, entered: object) -> None:
+    """The range a field declares, and the size of its table."""
+    cells = [cell for row in value for cell in row if cell is not None] if field.kind in ("counts", "numbers") else [value]
+    if field.most_cells is not None and len(cells) > field.most_cells:
+        raise InputError(field.name, "too_large", "cells", value=entered, cells=field.most_cells)
+    words = {"value": entered, "least": range_end(field.least), "greatest": range_end(field.most)}
+    if field.most is not None and any(cell > field.most for cell in cells):
+        raise InputError(field.name, "too_large", "range", **words)
+    if field.least is not None and any(cell < field.least for cell in cells):
+        raise InputError(field.name, "not_positive", "range", **words)
+
+
+def range_end(bound: int | Fraction | None) -> str:
+    """An end of a range, as hints and forms name it.
+
+    >>> range_end(4096), range_end(Fraction(1, 100)), range_end(None)
+    ('4,096', '0.01', '')
+    """
+    if bound is None:
+        return ""
+    return figures.format_count(bound) if isinstance(bound, int) else figures.format_number(bound)
 
 
 def _read_count(field: Field, entered: object) -> int:

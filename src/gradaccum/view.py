@@ -6,9 +6,9 @@ import shlex
 from collections.abc import Callable
 from typing import Any
 
-from gradaccum import figures, jsontext, tables, units
+from gradaccum import drawing, figures, jsontext, tables, units
 from gradaccum.calculators.declaration import Answer, Calculator, Field, FieldKind, Output, OutputKind, Values
-from gradaccum.messages import text
+from gradaccum.messages import has, text
 from gradaccum.pictures import PICTURES
 from gradaccum.wording import sentence
 
@@ -33,6 +33,17 @@ def steps(answer: Answer, language: str) -> list[dict[str, str]]:
 def notes(answer: Answer, language: str) -> list[dict[str, str]]:
     """The warnings, in words."""
     return [{"code": n.code, "message": sentence(f"note.{n.code}", n.values, language)} for n in answer.notes]
+
+
+def field_words(calculator: Calculator, field: Field, part: str, language: str) -> str:
+    """The label or help of a field, which one question of a calculator may word in its own way."""
+    own = f"field.{calculator.topic}.{field.name}.{part}"
+    return text(own if has(own, language) else f"field.{field.name}.{part}", language)
+
+
+def default_text(field: Field) -> str:
+    """A field's default as it could be typed."""
+    return figures.format_exact_size(field.default, "B") if field.kind == "size" else TYPED[field.kind](field.default)
 
 
 def _output(output: Output, answer: Answer, language: str) -> dict[str, Any]:
@@ -66,6 +77,7 @@ FIGURES: dict[OutputKind, Callable[[Any, str, units.System], str]] = {
     "flag": lambda value, language, _: text("ui.yes" if value else "ui.no", language),
     "rows": tables.as_text,
     "files": lambda value, _, __: ", ".join(file["name"] for file in value),
+    "vector": lambda value, _, __: f"({', '.join(_cell(component, 4) for component in value)})",
     "table": lambda value, _, __: "\n".join("  ".join(_cell(cell, 4) for cell in row) for row in value),
 }
 """Each kind of output as a person reads it."""
@@ -84,7 +96,11 @@ def _detail(kind: str, value: Any, answer: Answer, language: str) -> str:
 def field_text(field: Field, shown: dict[str, Any], values: Values) -> str:
     """A value as understood, in the form a reader could have typed it."""
     value = shown[field.name]
-    return figures.format_exact_size(value, values.units[field.name]) if field.kind == "size" else TYPED[field.kind](value)
+    return (
+        figures.format_exact_size(value, values.units.get(field.name, "B"))
+        if field.kind == "size"
+        else TYPED[field.kind](value)
+    )
 
 
 def _rows_text(rows: list[list[Any]]) -> str:
@@ -111,7 +127,7 @@ def _cell(cell: Any, digits: int) -> str:
 
 def as_text(calculator: Calculator, outputs: list[dict[str, Any]], answer: Answer, language: str) -> str:
     """The result in lines of plain text: a title, a line an output, the notes, and files whole."""
-    lines = [text(f"calculator.{calculator.name}.title", language)]
+    lines = [text(f"{calculator.stem}.title", language)]
     for output in outputs:
         figure = output["text"].replace("\n", "; ")
         lines.append(f"{output['label']}: {figure}" + (f" ({output['detail']})" if output["detail"] else ""))
@@ -167,5 +183,7 @@ def _typed(field: Field, value: Any) -> str:
 
 
 def _pictures(calculator: Calculator, values: Values, answer: Answer, language: str) -> dict[str, Any]:
+    if answer.drawing is not None:
+        return {"drawing": drawing.worded(answer.drawing, calculator.topic, language)}
     drawn = {name: PICTURES[name](values, answer, language) for name in calculator.pictures}
     return {name: data for name, data in drawn.items() if data}

@@ -18,10 +18,10 @@ PAGES = {
 
 
 def test_every_declared_calculator_has_its_page():
-    assert set(PAGES) == set(CALCULATORS)
+    assert set(PAGES) == {name for name, calculator in CALCULATORS.items() if not calculator.variants}
 
 
-@pytest.mark.parametrize("name", CALCULATORS)
+@pytest.mark.parametrize("name", PAGES)
 def test_form_has_every_declared_field_in_its_language(open_page, language, words, name):
     page = open_page(f"{language}/{PAGES[name]}", java_script_enabled=False)
     for field in CALCULATORS[name].fields:

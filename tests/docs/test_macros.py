@@ -7,13 +7,13 @@ from bs4 import BeautifulSoup
 
 import docs_macros
 from gradaccum.api import answer, run
-from gradaccum.calculators import CALCULATORS
+from gradaccum.calculators import CALCULATORS, FORMS
 from gradaccum.messages import LANGUAGES
 from page_parts.answers import PageError, starting_inputs
 from page_parts.pictures import LIT, LOOP, loop_html
 
 BOTH = pytest.mark.parametrize("language", LANGUAGES)
-EVERY = pytest.mark.parametrize("name", CALCULATORS)
+EVERY = pytest.mark.parametrize("name", FORMS)
 
 
 def parsed(html):
@@ -45,6 +45,8 @@ def test_quantities(macro, argument, shown):
 
 FAULTS = {
     "no such calculator": lambda m: m["calculator"]("accumulate"),
+    "a calculator that answers several questions": lambda m: m["calculator"]("experiment"),
+    "no such question": lambda m: m["calculator"]("experiment.cliping"),
     "no such output": lambda m: m["out"]("accumulation", "batch", micro_batch=4, accumulation_steps=8),
     "an output that these inputs do not give": lambda m: m["out"](
         "accumulation", "activation_memory", micro_batch=4, accumulation_steps=8
@@ -66,9 +68,12 @@ def test_a_fault_stops_the_build(call):
 @EVERY
 def test_form_has_every_field_labelled_and_starts_with_its_example(language, name):
     section = parsed(docs_macros.macros(language)["calculator"](name)).section
-    assert (section["data-calculator"], section["data-language"]) == (name, language)
+    declared = FORMS[name]
+    assert (section["data-calculator"], section["data-language"]) == (declared.name, language)
     form = section.form
-    for field in CALCULATORS[name].fields:
+    question = declared.fields[: bool(declared.topic)]
+    assert [control["value"] for control in form.select("input[type=hidden]")] == [declared.topic for _ in question]
+    for field in declared.fields[len(question) :]:
         box = form.find(attrs={"data-field": field.name})
         control = box.find(["input", "select", "textarea"], attrs={"name": field.name})
         assert box.label["for"] == control["id"]
@@ -81,7 +86,7 @@ def test_form_has_every_field_labelled_and_starts_with_its_example(language, nam
         else:
             start = control.text if control.name == "textarea" else control["value"]
             assert (start, control["dir"]) == (field.example, "ltr")
-    assert len(form.find_all(attrs={"data-field": True})) == len(CALCULATORS[name].fields)
+    assert len(form.find_all(attrs={"data-field": True})) == len(declared.fields) - len(question)
 
 
 def shown_value(box):
@@ -95,7 +100,7 @@ def shown_value(box):
 @EVERY
 def test_result_printed_into_the_page_is_the_package_s_answer(language, name):
     section = parsed(docs_macros.macros(language)["calculator"](name)).section
-    expected = answer({"calculator": name, "inputs": starting_inputs(name), "language": language, "view": True})
+    expected = answer({"calculator": FORMS[name].name, "inputs": starting_inputs(name), "language": language, "view": True})
     shown = {box["data-output"]: shown_value(box) for box in section.find_all(class_="ga-output")}
     tables = {output["name"]: output["table"] and output["table"]["rows"] for output in expected["view"]["outputs"]}
     assert shown == {output["name"]: tables[output["name"]] or output["text"] for output in expected["view"]["outputs"]}
@@ -142,7 +147,7 @@ def test_a_loop_without_one_of_the_lines_stops_the_build():
 @EVERY
 def test_reference_has_a_row_for_everything_declared(language, name):
     macros = docs_macros.macros(language)
-    for macro, declared in (("fields", CALCULATORS[name].fields), ("outputs", CALCULATORS[name].outputs)):
+    for macro, declared in (("fields", FORMS[name].fields), ("outputs", FORMS[name].outputs)):
         rows = parsed(macros[macro](name)).tbody.find_all("tr")
         assert [row.td.text for row in rows] == [entry.name for entry in declared]
 

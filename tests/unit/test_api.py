@@ -3,7 +3,7 @@ import json
 import pytest
 
 from gradaccum import api
-from gradaccum.calculators import CALCULATORS
+from gradaccum.calculators import FORMS
 
 DEFAULTS = {"micro_batch": 4, "accumulation_steps": 8, "activation_per_sample": "0.5 GB"}
 
@@ -125,13 +125,13 @@ def test_a_long_value_is_shortened_in_the_message():
     assert len(error["message"]) < 200
 
 
-@pytest.mark.parametrize("calculator", CALCULATORS)
+@pytest.mark.parametrize("calculator", FORMS.values(), ids=FORMS)
 @pytest.mark.parametrize("language", ["ar", "en"])
 def test_the_starting_values_of_every_form_have_an_answer(calculator, language):
-    inputs = {field.name: field.example for field in CALCULATORS[calculator].fields if field.example}
-    response = ask(calculator, inputs, language=language, view=True)
+    inputs = {field.name: field.example for field in calculator.fields if field.example}
+    response = ask(calculator.name, inputs, language=language, view=True)
     assert response["ok"], response
-    declared = [output.name for output in CALCULATORS[calculator].outputs]
+    declared = [output.name for output in calculator.outputs]
     assert set(response["outputs"]) <= set(declared)
     assert [output["name"] for output in response["view"]["outputs"]] == [n for n in declared if n in response["outputs"]]
     assert response["steps"]

@@ -4,7 +4,7 @@ from string import Formatter
 import pytest
 
 from gradaccum import messages
-from gradaccum.calculators import CALCULATORS
+from gradaccum.calculators import CALCULATORS, FORMS
 
 ENGLISH, ARABIC = messages.catalogue("en"), messages.catalogue("ar")
 
@@ -22,9 +22,9 @@ def test_both_languages_fill_the_same_places(key):
     assert placeholders(ENGLISH[key]) == placeholders(ARABIC[key])
 
 
-@pytest.mark.parametrize("calculator", CALCULATORS.values(), ids=lambda c: c.name)
+@pytest.mark.parametrize("calculator", (CALCULATORS | FORMS).values(), ids=lambda c: c.stem)
 def test_every_declared_name_has_its_words(calculator):
-    keys = [f"calculator.{calculator.name}.{part}" for part in ("title", "summary")]
+    keys = [f"calculator.{calculator.name}.summary", f"{calculator.stem}.title"]
     keys += [f"field.{field.name}.{part}" for field in calculator.fields for part in ("label", "help")]
     keys += [f"output.{output.name}.label" for output in calculator.outputs]
     keys += [f"kind.{declared.kind}" for declared in (*calculator.fields, *calculator.outputs)]

@@ -4,7 +4,7 @@ import shlex
 import pytest
 
 from gradaccum import api, cli
-from gradaccum.calculators import CALCULATORS
+from gradaccum.calculators import FORMS
 from gradaccum.messages import choice_text
 
 DEFAULTS = {"micro_batch": "4", "accumulation_steps": 8, "activation_per_sample": "0.5 GB"}
@@ -121,7 +121,7 @@ def test_nothing_is_drawn_where_there_is_no_memory(calculator, inputs):
     assert view(calculator, inputs)["pictures"] == {}
 
 
-@pytest.mark.parametrize("calculator", CALCULATORS.values(), ids=lambda c: c.name)
+@pytest.mark.parametrize("calculator", FORMS.values(), ids=FORMS)
 def test_an_output_is_primary_and_field_names_are_unique(calculator):
     assert any(output.primary for output in calculator.outputs)
     assert len({field.name for field in calculator.fields}) == len(calculator.fields)

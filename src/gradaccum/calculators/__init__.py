@@ -3,6 +3,7 @@
 from gradaccum.calculators import (
     accumulation,
     batch_split,
+    experiment,
     learning_rate,
     lora,
     loss_weights,
@@ -15,7 +16,26 @@ from gradaccum.calculators.declaration import Calculator, Field, Output
 
 CALCULATORS: dict[str, Calculator] = {
     module.CALCULATOR.name: module.CALCULATOR
-    for module in (accumulation, batch_split, updates, learning_rate, loss_weights, training_memory, lora, plan, recipe)
+    for module in (
+        accumulation,
+        batch_split,
+        updates,
+        learning_rate,
+        loss_weights,
+        training_memory,
+        lora,
+        plan,
+        recipe,
+        experiment,
+    )
 }
 
-__all__ = ["CALCULATORS", "Calculator", "Field", "Output"]
+FORMS: dict[str, Calculator] = {
+    one.stem.partition(".")[2]: one
+    for calculator in CALCULATORS.values()
+    for one in (calculator.variants or {calculator.name: calculator}).values()
+    if one.topic != "list"
+}
+"""What stands in one form each: every calculator, and of one that answers several questions every question."""
+
+__all__ = ["CALCULATORS", "FORMS", "Calculator", "Field", "Output"]

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any, Literal
 
+from gradaccum.drawing import Drawing
 from gradaccum.units import System
 
 FieldKind = Literal["count", "size", "number", "choice", "flag", "counts", "numbers", "object", "names", "choices"]
@@ -26,6 +28,7 @@ OutputKind = Literal[
     "rows",
     "files",
     "verdict",
+    "vector",
 ]
 
 
@@ -51,6 +54,7 @@ class Field:
     """One input. ``example`` is what a form starts with, ``default`` what a request without the field means.
 
     ``zero`` lets a number be 0, ``fraction`` bounds it to at most 1; ``budget`` rounds part of a byte down.
+    ``least`` and ``most`` bound a count or number, or each cell of a table; ``most_cells`` bounds the table.
     ``counts`` and ``numbers`` are tables: one row per replica, one cell per micro-batch. ``object`` is a JSON object or its
     text, ``names`` one of the choices or a list of other names. ``choices`` are one or several of the choices, or ``any``,
     which stands for ``searched``: the ones a search may try without being told.
@@ -68,6 +72,9 @@ class Field:
     zero: bool = False
     fraction: bool = False
     budget: bool = False
+    least: int | Fraction | None = None
+    most: int | Fraction | None = None
+    most_cells: int | None = None
 
 
 @dataclass(frozen=True)
@@ -126,7 +133,8 @@ class Answer:
     """What a calculator found: outputs (int, Fraction, Decimal, lists of them), the worked example, the warnings.
 
     ``derived`` are inputs the request left open and the calculator worked out; ``system`` is the reader's family of units.
-    ``worded`` gives the outputs that hold words of their own, in the language it is asked for.
+    ``worded`` gives the outputs that hold words of their own, in the language it is asked for; ``drawing`` is what to draw,
+    where the answer itself says it.
     """
 
     outputs: dict[str, Any]
@@ -135,11 +143,16 @@ class Answer:
     derived: dict[str, Any] = field(default_factory=dict)
     system: System = "decimal"
     worded: Callable[[str], dict[str, Any]] | None = None
+    drawing: Drawing | None = None
 
 
 @dataclass(frozen=True)
 class Calculator:
-    """A declared calculator; ``name`` is also its command and the stem of its messages."""
+    """A declared calculator; ``name`` is also its command and the stem of its messages.
+
+    One that answers several questions has ``variants``: by the value of its first field, the calculator with the fields and
+    outputs of that question. It itself then declares all of them, for whoever has not chosen yet.
+    """
 
     name: str
     fields: tuple[Field, ...]
@@ -147,6 +160,13 @@ class Calculator:
     answer: Callable[[Values], Answer]
     checks: tuple[Check, ...] = ()
     pictures: tuple[str, ...] = ()
+    variants: Mapping[str, Calculator] = field(default_factory=dict)
+    topic: str = ""
+
+    @property
+    def stem(self) -> str:
+        """What its messages start with: ``calculator.NAME``, with the question's own name where there are several."""
+        return f"calculator.{self.name}" + (f".{self.topic}" if self.topic else "")
 
     def field(self, name: str) -> Field:
         """The field of that name."""

@@ -18,8 +18,10 @@ _ENTERED = {"value", "unit", "name"}
 @cache
 def catalogue(language: str) -> MappingProxyType[str, str]:
     """All messages of a language by key. Errors: ``FileNotFoundError`` for a language that is not in ``LANGUAGES``."""
-    text = files(__name__).joinpath(f"{language}.json").read_text(encoding="utf-8")
-    return MappingProxyType(json.loads(text))
+    found: dict[str, str] = {}
+    for name in (f"{language}.json", f"experiments.{language}.json"):
+        found |= json.loads(files(__name__).joinpath(name).read_text(encoding="utf-8"))
+    return MappingProxyType(found)
 
 
 def text(key: str, language: str, /, **values: object) -> str:
