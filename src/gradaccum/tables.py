@@ -30,7 +30,20 @@ def table(rows: Sequence[Row], language: str, system: System) -> dict[str, Any]:
 
 SWITCHES = ("method", "optimizer", "checkpointing", "loss", "sharding")
 SETTINGS = {*SWITCHES, "effective_batch", "replicas"}
-WORDS = {"phase", "module", "operation", "slot", "dtype", "shape", "why", "experiment", "inputs", "outputs", "policy", *SWITCHES}
+WORDS = {
+    "phase",
+    "module",
+    "operation",
+    "slot",
+    "dtype",
+    "shape",
+    "why",
+    "experiment",
+    "inputs",
+    "outputs",
+    "policy",
+    *SWITCHES,
+}
 COUNTS = {
     "times",
     "parameters",

@@ -6,6 +6,7 @@ import pytest
 from gradaccum import api, cli
 from gradaccum.calculators import FORMS
 from gradaccum.messages import choice_text
+from gradaccum.view import field_words
 
 DEFAULTS = {"micro_batch": "4", "accumulation_steps": 8, "activation_per_sample": "0.5 GB"}
 
@@ -197,3 +198,15 @@ def test_the_command_of_a_budget_gives_the_same_answer(inputs, words, capsys):
 
 def test_a_choice_may_have_words_of_its_field_alone():
     assert choice_text("gpu", "RTX 4090", "en") == "RTX 4090"
+
+
+@pytest.mark.parametrize(
+    "form, field, label",
+    [
+        ("learning_rate", "learning_rate", "Learning rate of the recipe"),
+        ("experiment.weight_decay", "learning_rate", "Learning rate"),
+        ("experiment.weight_decay", "accumulation_steps", "Accumulation steps"),
+    ],
+)
+def test_a_question_may_word_a_field_in_its_own_way(form, field, label):
+    assert field_words(FORMS[form], FORMS[form].field(field), "label", "en") == label
