@@ -60,6 +60,11 @@ format: $(INSTALLED) ## format the code and mend what can be mended
 verify: $(VERIFY_INSTALLED) ## hold the claims against PyTorch on the CPU
 	PYTHONPATH=src $(VERIFY)/bin/pytest tests/verify
 
+.PHONY: bench
+bench: $(SITE) ## how long one answer takes, in CPython and in Pyodide
+	@$(BIN)/python scripts/bench_answers.py
+	@node scripts/pyodide_pytest.mjs site/assets/ga/python "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" scripts/bench_answers.py
+
 .PHONY: bench-cpu
 bench-cpu: $(VERIFY_INSTALLED) ## measure every claim on the CPU with two ranks, into build/benchmark (ARGS='--language ar')
 	PYTHONPATH=src $(VERIFY)/bin/torchrun --standalone --nproc-per-node 2 scripts/benchmark.py --device cpu $(ARGS)

@@ -59,28 +59,26 @@ def trace(
     sequence_length: int,
     gradient_shards: int = 1,
 ) -> Trace:
-    """Two micro-batches of a window, forward and backward; gradient buffers hold one of ``gradient_shards`` parts.
+    """A micro-batch, forward and backward; gradient buffers hold one of ``gradient_shards`` parts.
 
+    The first one of a window leaves the buffers behind; the later ones do the same beside them.
     With ``symbols.BATCH`` for a micro-batch the spans hold the heights from which the peak of any batch follows.
     """
     tape = Tape(setting.autocast, gradient_shards, Recorder() if micro_batch == BATCH else Meter())
     run = Run(tape, architecture, setting, micro_batch, sequence_length)
     family = family_of(architecture)
     inputs = family.inputs(run)
-    phases: list[Span] = []
-    ledger: tuple[Kept, ...] = ()
-    live, buffers = tape.meter.live, 0
-    for micro_batch_number in range(2):
-        window = _Window(run, family, inputs)
-        loss = window.forward()
-        phases.append(compose(live, buffers, window.spans + window.exits))
-        if micro_batch_number == 0:
-            ledger = tuple(window.ledger)
-        spans = window.backward(loss)
-        del loss, window
-        phases.append(compose(phases[-1].end, buffers, spans))
-        live, buffers = phases[-1].end, phases[-1].gradients[2]
-    return Trace(ledger, tuple(phases), _counted(run, family))
+    live = tape.meter.live
+    window = _Window(run, family, inputs)
+    loss = window.forward()
+    forward, backward = window.spans + window.exits, window.backward(loss)
+    first_forward = compose(live, 0, forward)
+    first_backward = compose(first_forward.end, 0, backward)
+    buffers = first_backward.gradients[2]
+    later_forward = compose(first_backward.end, buffers, forward)
+    later_backward = compose(later_forward.end, buffers, [span.beside_buffers for span in backward])
+    phases = (first_forward, first_backward, later_forward, later_backward)
+    return Trace(tuple(window.ledger), phases, _counted(run, family))
 
 
 def saved_bytes(architecture: Architecture, setting: Setting, micro_batch: int, sequence_length: int) -> int:
@@ -129,7 +127,8 @@ class _Timer:
         """What has happened since."""
         meter = self.meter
         buffers = (self.gradients, meter.gradients_at_peak, meter.gradients)
-        return Span(self.start, meter.peak, meter.live, buffers, times, tuple(meter.heights))
+        heights = tuple(meter.heights), tuple(meter.rest_heights)
+        return Span(self.start, meter.peak, meter.live, buffers, meter.rest_peak, times, *heights)
 
 
 class _Window:

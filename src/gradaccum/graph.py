@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from gradaccum.layout import Dims, is_contiguous
 
@@ -20,29 +20,36 @@ BYTES = {"fp32": 4, "bf16": 2, "fp16": 2, "int64": 8, "int32": 4, "bool": 1, "ui
 
 
 class Meter:
-    """Bytes alive now, and the most there were since the last ``restart``; how many of either are gradient buffers."""
+    """Bytes alive now, and the most there were since the last ``restart``; how many of either are gradient buffers.
+
+    ``rest_peak`` is the most there was beside gradient buffers: where they exist already, that is what comes on top of them.
+    """
 
     heights: Sequence[int] = ()
-    """Every height since the last ``restart``, where somebody wants to know (see ``batches``)."""
+    """Every height since the last ``restart``, where somebody wants to know (see ``symbols``); ``rest_heights`` likewise."""
+    rest_heights: Sequence[int] = ()
 
     def __init__(self) -> None:
-        self.live = self.peak = self.peak_before = 0
+        self.live = self.peak = self.rest_peak = 0
         self.gradients = self.gradients_at_peak = 0
+        self._before = (0, 0)
 
     def add(self, size: int) -> None:
         """Count an allocation."""
-        self.live += size
-        self.peak_before = self.peak
-        if self.live > self.peak:
-            self.peak, self.gradients_at_peak = self.live, self.gradients
+        self.live = live = self.live + size
+        self._before = (self.peak, self.rest_peak)
+        if live > self.peak:
+            self.peak, self.gradients_at_peak = live, self.gradients
+        self.rest_peak = max(self.rest_peak, live - self.gradients)
 
     def forget_last(self) -> None:
         """Forget that the last allocation was a peak."""
-        self.peak = self.peak_before
+        self.peak, self.rest_peak = self._before
 
     def restart(self) -> None:
-        """Forget the peak."""
+        """Forget the peaks."""
         self.peak, self.gradients_at_peak = self.live, self.gradients
+        self.rest_peak = self.live - self.gradients
 
 
 class Storage:
@@ -165,8 +172,7 @@ class AllArrivedError(Exception):
     """The second run of a checkpoint has made all it has to."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """A line of the ledger: a storage kept for the backward pass, by the operation that kept it first."""
 
     module: str

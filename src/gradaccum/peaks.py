@@ -63,3 +63,25 @@ class Peaks:
             lines = [line for _, phase in plan.phases_of(self._lines) for line in phase]
             highest_pass = max(line.at(micro_batch, chunk) for line in lines)
         return max(self.fixed.step, self.fixed.throughout + highest_pass)
+
+
+def largest_micro_batch(plan: training.Plan, memory: int) -> int:
+    """The largest b whose peak fits the memory; 0 when not even one sample does. Errors: none.
+
+    A peak never falls as b grows from 2 on, so doubling and then halving the gap finds it.
+    """
+    peaks = Peaks(plan)
+
+    def fits(b: int) -> bool:
+        return peaks.at(b, plan.accumulation_steps) <= memory
+
+    if not fits(1):
+        return 0
+    low = 1
+    while low < 2**40 and fits(2 * low):
+        low *= 2
+    high = 2 * low
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low

@@ -9,16 +9,24 @@ from dataclasses import dataclass
 class Span:
     """Bytes alive at the start, the peak and the end of a segment that occurs ``times`` times in a row.
 
-    ``gradients`` are those of the three that are gradient buffers; ``heights`` are all bytes that were alive at some moment,
-    where the meter kept them.
+    ``gradients`` are those of the three that are gradient buffers, ``rest_peak`` the most there was beside them; ``heights``
+    are all bytes that were alive at some moment, and ``rest_heights`` those beside the buffers, where the meter kept them.
     """
 
     start: int
     peak: int
     end: int
     gradients: tuple[int, int, int]
+    rest_peak: int = 0
     times: int = 1
     heights: tuple[int, ...] = ()
+    rest_heights: tuple[int, ...] = ()
+
+    @property
+    def beside_buffers(self) -> Span:
+        """The same segment where all gradient buffers were there before: gradients that arrive are added and freed."""
+        start, end = self.start - self.gradients[0], self.end - self.gradients[2]
+        return Span(start, self.rest_peak, end, (0, 0, 0), self.rest_peak, self.times, self.rest_heights)
 
 
 def compose(live: int, buffers: int, spans: list[Span]) -> Span:

@@ -24,19 +24,22 @@ class Recorder(Meter):
     def __init__(self) -> None:
         super().__init__()
         self.heights: list[int] = [0]
+        self.rest_heights: list[int] = [0]
 
     def add(self, size: int) -> None:
         """Count an allocation."""
         self.live += size
         self.heights.append(self.live)
+        self.rest_heights.append(self.live - self.gradients)
 
     def forget_last(self) -> None:
         """Forget the height that the last allocation reached."""
         self.heights.pop()
+        self.rest_heights.pop()
 
     def restart(self) -> None:
         """Forget the heights."""
-        self.heights = [self.live]
+        self.heights, self.rest_heights = [self.live], [self.live - self.gradients]
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,11 @@ class Line:
     fixed: int
     per_sample: int
     per_chunk_row: int
+
+    @classmethod
+    def of(cls, size: int) -> Line:
+        """Read off a size with ``BATCH`` in it."""
+        return cls(size % BATCH, (size >> _BITS) % BATCH, size >> 2 * _BITS)
 
     def at(self, micro_batch: int, chunk: int) -> int:
         """The bytes at that batch, in which a chunk has that many rows."""
@@ -64,7 +72,7 @@ def highest(heights: Iterable[int]) -> tuple[Line, ...]:
     """
     kept: list[Line] = []
     for height in sorted(set(heights), reverse=True):
-        line = Line(height % BATCH, (height >> _BITS) % BATCH, height >> 2 * _BITS)
+        line = Line.of(height)
         if not any(higher.covers(line) for higher in kept):
             kept.append(line)
     return tuple(kept)

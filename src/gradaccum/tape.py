@@ -173,13 +173,8 @@ class Tape:
         if target.uses:
             target.waiting = gradient
         elif target.grad is None:
-            size = gradient.storage.size
-            shard = -(-size // self.gradient_shards)
-            if self.gradient_shards > 1:
-                target.grad = Storage(shard, self.meter)
-            elif sys.getrefcount(gradient) > SOLE:
-                # Something else waits for the same tensor, so the buffer is a copy.
-                target.grad = Storage(size, self.meter)
-            else:
-                target.grad = gradient.storage
+            shard = -(-gradient.storage.size // self.gradient_shards)
             self.meter.gradients += shard
+            # Sharded, or wanted by something else too: then the buffer is memory of its own.
+            apart = self.gradient_shards > 1 or sys.getrefcount(gradient) > SOLE
+            target.grad = Storage(shard, self.meter) if apart else gradient.storage

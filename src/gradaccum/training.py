@@ -7,7 +7,7 @@ g replicas.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeVar
 
@@ -17,6 +17,7 @@ from gradaccum.architecture import Architecture
 from gradaccum.graph import BYTES, Parameter
 from gradaccum.setting import Setting
 from gradaccum.spans import Span
+from gradaccum.symbols import BATCH, Line
 
 SHARDING = ("none", "zero1", "zero2", "zero3")
 PHASES = ("first_forward", "first_backward", "later_forward", "later_backward")
@@ -93,13 +94,17 @@ def traced(architecture: Architecture, setting: Setting, micro_batch: int, lengt
 
 
 def activation_per_sample(plan: Plan) -> int:
-    """A: what one more sample adds to the bytes autograd keeps.
+    """A: what one more sample adds to the bytes autograd keeps, from two samples on.
 
-    saved(3) - saved(2), in bytes. One row alone can be a special case (a batch of one is laid out as if it had no batch), and
-    bytes that are kept whatever the batch is (rotary tables, casts of weights) drop out.
+    saved(b) = c + b A, in bytes, written down once for any b. One row alone can be a special case (a batch of one is laid out
+    as if it had no batch), and bytes that are kept whatever the batch is (rotary tables, casts of weights) are in c.
     """
-    two, three = (saved_bytes(plan.architecture, plan.setting, b, plan.sequence_length) for b in (2, 3))
-    return three - two
+    return _growth(plan.architecture, plan.setting, plan.sequence_length)
+
+
+@lru_cache(maxsize=64)
+def _growth(architecture: Architecture, setting: Setting, length: int) -> int:
+    return Line.of(saved_bytes(architecture, setting, BATCH, length)).per_sample
 
 
 @dataclass(frozen=True)
@@ -179,24 +184,3 @@ def _largest_unit(parameters: Sequence[tuple[Parameter, int]]) -> int:
         unit = parameter.name.partition(":")[0] if ":" in parameter.name else parameter.name
         units[unit] = units.get(unit, 0) + parameter.count * BYTES[parameter.dtype]
     return max(units.values())
-
-
-def largest_micro_batch(plan: Plan, memory: int) -> int:
-    """The largest b whose peak fits the memory; 0 when not even one sample does.
-
-    Bytes grow evenly with b from 2 on, so a bisection between powers of two needs few traces.
-    """
-
-    def fits(b: int) -> bool:
-        return budget(replace(plan, micro_batch=b)).peak_phase.peak <= memory
-
-    if not fits(1):
-        return 0
-    low = 1
-    while low < 2**40 and fits(2 * low):
-        low *= 2
-    high = 2 * low
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if fits(middle) else (low, middle)
-    return low

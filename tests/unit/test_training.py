@@ -4,8 +4,9 @@ import pytest
 
 from gradaccum.families import FAMILIES
 from gradaccum.models import architecture, chosen
+from gradaccum.peaks import largest_micro_batch
 from gradaccum.setting import Setting
-from gradaccum.training import Plan, activation_per_sample, budget, largest_micro_batch, traced
+from gradaccum.training import Plan, activation_per_sample, budget, traced
 
 LLAMA = chosen({"model": "llama-3-8b"})
 TINY = architecture(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradaccum import adapters, figures, models, storage, tex, training
+from gradaccum import adapters, figures, models, peaks, storage, tex, training
 from gradaccum.architecture import Architecture
 from gradaccum.calculators.declaration import Answer, Calculator, Check, Field, Note, Output, Step, Values
 from gradaccum.calculators.lora import MODEL_FIELDS, check_targets, model_notes
@@ -111,7 +111,7 @@ def _answer(values: Values) -> Answer:
     if memory is not None:
         outputs["fits"] = top.peak <= memory
         outputs["headroom"] = memory - top.peak
-        outputs["largest_micro_batch"] = training.largest_micro_batch(plan, memory)
+        outputs["largest_micro_batch"] = peaks.largest_micro_batch(plan, memory)
         named = {
             "capacity": figures.format_size(memory, "binary"),
             "lack": figures.format_size(max(0, top.peak - memory), "binary"),
