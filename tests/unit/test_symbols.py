@@ -1,5 +1,7 @@
 """One trace answers for every micro-batch, to the byte."""
 
+from dataclasses import replace
+
 import pytest
 
 from gradaccum import training
@@ -26,7 +28,7 @@ def test_peaks_of_every_batch_are_those_of_a_trace_of_its_own(model, setting, st
     run = training.Plan(chosen({"model": model}), setting, 1, 128, replicas=4, sharding=sharding, zero_grad_to_none=to_none)
     peaks = Peaks(run)
     for b in (1, 2, 3, 37, 4096):
-        alone = training.replace(run, micro_batch=b, accumulation_steps=steps)
+        alone = replace(run, micro_batch=b, accumulation_steps=steps)
         assert peaks.at(b, steps) == training.budget(alone).peak_phase.peak
         assert peaks.least <= peaks.at(b, steps)
 
