@@ -86,6 +86,7 @@ def macros(language: str) -> dict[str, Any]:
         "questions": lambda name: reference.questions_html(name, language),
         "cli_help": lambda name: reference.cli_help(name, language),
         "request_example": lambda name: reference.request_example(name, language),
+        "address": lambda name, **inputs: reference.address(name, language, inputs),
         "command": lambda name, **inputs: reference.command_block(name, language, inputs),
         "snippet": reference.snippet,
         "evidence": lambda name: left_to_right(single.figure(name)),

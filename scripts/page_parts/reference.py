@@ -9,6 +9,7 @@ import sys
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 from gradaccum import jsontext
 from gradaccum.api import run
@@ -122,6 +123,12 @@ def request_example(name: str, language: str) -> str:
         code_block(json.dumps(part, ensure_ascii=False, indent=2), "json", word(f"ui.{key}", language))
         for key, part in (("request", request), ("response", response))
     )
+
+
+def address(name: str, language: str, inputs: dict[str, Any]) -> str:
+    """What a link to the page's calculator holds behind its ``#``; the calculator must accept it."""
+    ask(name, language, inputs)
+    return "#" + urlencode(inputs)
 
 
 def command_block(name: str, language: str, inputs: dict[str, Any]) -> str:

@@ -14,6 +14,7 @@ PAGES = {
     "training_memory": "calculators/training-memory/",
     "lora": "calculators/lora/",
     "recipe": "calculators/recipe/",
+    "plan": "calculators/planner/",
 }
 
 

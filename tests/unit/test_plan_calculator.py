@@ -58,7 +58,7 @@ def test_every_plan_says_why_and_the_next_larger_what_it_lacks():
     assert [plan["micro_batch"] for plan in found["plans"]] == [2, 1]
     assert found["plans"][0]["why"] == text("why.first", "en", used="66.7 %")
     assert found["plans"][1]["why"] == text("why.idle", "en", slower="33.3 %")
-    assert found["overflowing"] == [{"micro_batch": 4, "peak": 12 * 2**30, "lack": 2**30}]
+    assert found["overflowing"] == [{"micro_batch": 4, "peak": 12 * 2**30, "lack": 2**30, "relative_time": 1.25}]
     assert "overflowing" not in outputs(SIZES | {"effective_batch": 1})
 
 
@@ -88,7 +88,7 @@ def test_sizes_that_accumulation_cannot_help(inputs, lack, note):
     response = ask(SIZES | inputs)
     assert response["outputs"]["verdict"] == "accumulation_cannot_help"
     assert response["outputs"]["shortfall"] == lack
-    assert response["outputs"]["overflowing"] == [{"micro_batch": 1, "peak": 9 * 2**30, "lack": lack}]
+    assert response["outputs"]["overflowing"] == [{"micro_batch": 1, "peak": 9 * 2**30, "lack": lack, "relative_time": 2}]
     assert codes(response) == ["plan_cannot_help", note]
 
 
@@ -227,3 +227,29 @@ def test_columns_that_are_the_same_in_every_line_are_left_out():
 def test_a_large_plan_is_answered():
     for batch in (10**18, 999_999_999_999_999_989, 897_612_484_786_617_600):
         assert outputs(SIZES | {"effective_batch": batch})["verdict"] == "fits"
+
+
+def drawn(inputs, language="en"):
+    return ask(inputs, view=True, language=language)["view"]["pictures"].get("frontier")
+
+
+def test_the_picture_holds_every_plan_and_the_line_between():
+    inputs = MODEL | {"memory_budget": "16 MiB"}
+    found, picture = outputs(inputs), drawn(inputs)
+    assert picture["limit"]["value"] == 16
+    assert [point["fits"] for point in picture["points"]] == [True] * len(found["plans"]) + [False] * len(found["overflowing"])
+    assert all((point["value"] <= 16) == point["fits"] for point in picture["points"])
+    assert picture["series"] == ["Activation checkpointing set to none", "Activation checkpointing set to full"]
+    assert {point["series"] for point in picture["points"]} == {0, 1}
+    assert drawn(inputs, "ar")["title"] != picture["title"]
+
+
+def test_the_picture_of_sizes_and_of_what_does_not_fit():
+    assert drawn(SIZES)["series"] == [text("picture.frontier.series", "en")]
+    assert drawn(SIZES | {"memory_budget": None, "gpu": "RTX 4090"})["limit"]["label"] == "RTX 4090"
+    assert [point["fits"] for point in drawn(SIZES | {"memory_budget": "8 GiB"})["points"]] == [False]
+    helped = drawn(MODEL | {"memory_budget": "1400 kB", "checkpointing": "none"})
+    assert [point["fits"] for point in helped["points"]][-1] is False
+    assert drawn(SIZES | {"effective_batch": 3, "replicas": 2}) is None
+    many = drawn(MODEL | {"memory_budget": "1 GiB", "loss": "any", "sharding": "any", "replicas": 2, "most_plans": 99})
+    assert len(many["series"]) == 4

@@ -7,10 +7,11 @@
 import { budget } from "./picture-budget.mjs";
 import { capacity } from "./picture-capacity.mjs";
 import { drawing } from "./picture-drawing.mjs";
+import { frontier } from "./picture-frontier.mjs";
 import { phases } from "./picture-phases.mjs";
 import { accumulationWindow } from "./picture-window.mjs";
 
-const PICTURES = { budget, capacity, drawing, phases, window: accumulationWindow };
+const PICTURES = { budget, capacity, drawing, frontier, phases, window: accumulationWindow };
 const WIDTHS = { wide: 640, narrow: 340 };
 
 /**

@@ -193,4 +193,5 @@ CALCULATOR = Calculator(
     ),
     answer=_answer,
     checks=CHECKS,
+    pictures=("frontier",),
 )

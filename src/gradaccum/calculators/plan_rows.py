@@ -34,8 +34,13 @@ def plan_row(chosen: Candidate, effective_batch: int, budget: int, words: Words)
 
 def overflow(chosen: Candidate, budget: int) -> dict[str, Any]:
     """A neighbour that does not fit, with what it lacks."""
-    switches = dict(chosen.way.switches)
-    return {"micro_batch": chosen.micro_batch, **switches, "peak": chosen.peak, "lack": chosen.peak - budget}
+    return {
+        "micro_batch": chosen.micro_batch,
+        **dict(chosen.way.switches),
+        "peak": chosen.peak,
+        "lack": chosen.peak - budget,
+        "relative_time": chosen.time.total,
+    }
 
 
 def why(chosen: Candidate, found: Sequence[Candidate]) -> Words:

@@ -9,13 +9,14 @@ from collections.abc import Callable
 from typing import Any
 
 from gradaccum.calculators.declaration import Answer, Values
-from gradaccum.pictures import accumulation, training
+from gradaccum.pictures import accumulation, planner, training
 
 PICTURES: dict[str, Callable[[Values, Answer, str], dict[str, Any] | None]] = {
     "capacity": accumulation.capacity,
     "window": accumulation.accumulation_window,
     "budget": training.budget,
     "phases": training.phases,
+    "frontier": planner.frontier,
 }
 """Each takes the inputs, the answer and the language; None where the answer holds nothing to draw."""
 
