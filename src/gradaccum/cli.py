@@ -7,11 +7,10 @@ import io
 import json
 import os
 import sys
-import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from gradaccum import __version__, api, messages
+from gradaccum import __version__, api, figures, messages
 from gradaccum.calculators import CALCULATORS, Calculator, Field
 from gradaccum.messages import choice_text
 from gradaccum.view import default_text, files, option
@@ -158,11 +157,15 @@ def _calculate(calculator: Calculator, options: argparse.Namespace, rest: Sequen
 
 def _print_answer(response: dict[str, Any]) -> None:
     outputs = response["view"]["outputs"]
-    width = max(_columns(output["label"]) for output in outputs)
+    width = max(figures.width(output["label"]) for output in outputs)
     for output in outputs:
+        if output["table"]:
+            print(f"\n{output['label']}\n  " + output["text"].replace("\n", "\n  "))
+            continue
+        # A table of numbers is text of several lines.
         figure = output["text"].replace("\n", "\n" + " " * (width + 2))
         detail = f"   ({output['detail']})" if output["detail"] else ""
-        print(output["label"] + " " * (width + 2 - _columns(output["label"])) + figure + detail)
+        print(output["label"] + " " * (width + 2 - figures.width(output["label"])) + figure + detail)
     for note in response["notes"]:
         print(f"\n* {note['message']}")
     for file in files(outputs):
@@ -174,11 +177,6 @@ def _refuse(lines: Iterable[str], language: str) -> int:
     for line in lines:
         print(f"  {line}".rstrip(), file=sys.stderr)
     return REFUSED
-
-
-def _columns(text: str) -> int:
-    """Columns a terminal gives a text: Arabic vowel marks stand on the letter before them."""
-    return sum(not unicodedata.combining(letter) for letter in text)
 
 
 def _language_of(words: Sequence[str]) -> str:

@@ -5,6 +5,7 @@ Digits are Western and units Latin in both languages; a page isolates them so th
 
 from __future__ import annotations
 
+import unicodedata
 from decimal import Decimal
 from fractions import Fraction
 
@@ -18,6 +19,15 @@ def format_count(count: int) -> str:
     '1,048,576'
     """
     return f"{count:,}"
+
+
+def width(text: str) -> int:
+    """Columns a terminal gives a text: Arabic vowel marks stand on the letter before them, isolates take no room.
+
+    >>> width("24 GiB"), width("\u0645\u064f\u062d")
+    (6, 2)
+    """
+    return sum(not unicodedata.combining(letter) and unicodedata.category(letter) != "Cf" for letter in text)
 
 
 def format_number(number: Fraction | Decimal | float, digits: int = 6) -> str:

@@ -15,9 +15,7 @@ Row = dict[str, Any]
 
 def table(rows: Sequence[Row], language: str, system: System) -> dict[str, Any]:
     """``columns``: heads in words; ``rows``: cells as text; ``numeric``: which columns hold figures, for their alignment."""
-    # What is the same in every line needs no column.
-    same = {key for key in SETTINGS if len(rows) > 1 and len({row.get(key) for row in rows}) == 1}
-    keys = [key for key in rows[0] if key != "parts" and key not in same]
+    keys = [key for key in rows[0] if key != "parts"]
     parts = list(rows[0].get("parts", {}))
     heads = [text(f"column.{key}", language) for key in keys] + [text(f"column.{key}", language) for key in parts]
     cells = [
@@ -29,7 +27,6 @@ def table(rows: Sequence[Row], language: str, system: System) -> dict[str, Any]:
 
 
 SWITCHES = ("method", "optimizer", "checkpointing", "loss", "sharding")
-SETTINGS = {*SWITCHES, "effective_batch", "replicas"}
 WORDS = {
     "phase",
     "module",
@@ -60,9 +57,12 @@ NAMED = {"phase": "phase_name", "policy": "policy"}
 
 
 def as_text(rows: Sequence[Row], language: str, system: System) -> str:
-    """The same, a line a row."""
+    """The same in lines of text, a row each, under their heads."""
     found = table(rows, language, system)
-    return "\n".join("  ".join(cell for cell in row if cell) for row in found["rows"])
+    lines = [found["columns"], *found["rows"]]
+    widths = [max(map(figures.width, column)) for column in zip(*lines, strict=True)]
+    padded = ([cell + " " * (w - figures.width(cell)) for cell, w in zip(line, widths, strict=True)] for line in lines)
+    return "\n".join("  ".join(line).rstrip() for line in padded)
 
 
 def _cell(key: str, value: Any, language: str, system: System) -> str:

@@ -48,6 +48,8 @@ def default_text(field: Field) -> str:
 
 def _output(output: Output, answer: Answer, language: str) -> dict[str, Any]:
     value = answer.outputs[output.name]
+    if output.kind == "rows":
+        value = [{key: cell for key, cell in row.items() if key not in answer.quiet} for row in value]
     return {
         "name": output.name,
         "label": text(f"output.{output.name}.label", language),
@@ -129,7 +131,7 @@ def as_text(calculator: Calculator, outputs: list[dict[str, Any]], answer: Answe
     """The result in lines of plain text: a title, a line an output, the notes, and files whole."""
     lines = [text(f"{calculator.stem}.title", language)]
     for output in outputs:
-        figure = output["text"].replace("\n", "; ")
+        figure = output["text"].replace("\n", "; ") if not output["table"] else "\n" + output["text"]
         lines.append(f"{output['label']}: {figure}" + (f" ({output['detail']})" if output["detail"] else ""))
     lines += [note["message"] for note in notes(answer, language)]
     return "\n".join(lines + [f"\n{file['name']}\n\n{file['text']}".rstrip() for file in files(outputs)])

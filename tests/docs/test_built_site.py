@@ -59,7 +59,9 @@ def broken_links(site, path, page, ids):
 def inputs_are_known(anchor, known):
     """Whether it holds inputs for a form of that page, such as ``#effective_batch=512``, and none that the form lacks."""
     given = [name for name, _ in parse_qsl(anchor, keep_blank_values=True)]
-    return bool(given) and all(any(i.startswith("ga-") and i.endswith(f"-{name.replace('_', '-')}") for i in known) for name in given)
+    return bool(given) and all(
+        any(i.startswith("ga-") and i.endswith(f"-{name.replace('_', '-')}") for i in known) for name in given
+    )
 
 
 def loaded_from_elsewhere(page):
@@ -284,7 +286,10 @@ LINKS = {
 def test_a_broken_link_is_found(tmp_path, link, right):
     (tmp_path / "other").mkdir()
     (tmp_path / "style.css").touch()
-    sources = {Path("index.html"): f'<a href="{link}">x</a>', Path("other/index.html"): '<p id="part"><input id="ga-x-micro-batch"><input id="ga-x-replicas">'}
+    sources = {
+        Path("index.html"): f'<a href="{link}">x</a>',
+        Path("other/index.html"): '<p id="part"><input id="ga-x-micro-batch"><input id="ga-x-replicas">',
+    }
     for path, source in sources.items():
         (tmp_path / path).write_text(source, encoding="utf-8")
     pages = {path: BeautifulSoup(source, "lxml") for path, source in sources.items()}

@@ -222,6 +222,11 @@ def test_columns_that_are_the_same_in_every_line_are_left_out():
     assert text("column.checkpointing", "en") in columns["plans"]
     assert text("column.sharding", "en") not in columns["plans"]
     assert text("column.effective_batch", "en") not in columns["plans"]
+    shown = ask(SIZES | {"effective_batch": 9, "replicas": 2}, view=True)["view"]
+    (nearest,) = [output["table"]["columns"] for output in shown["outputs"] if output["table"]]
+    assert text("column.effective_batch", "en") in nearest
+    assert text("column.replicas", "en") not in nearest
+    assert "\n  ".join(("", *nearest[:1])).strip() in shown["text"]
 
 
 def test_a_large_plan_is_answered():

@@ -132,7 +132,8 @@ class Check:
 class Answer:
     """What a calculator found: outputs (int, Fraction, Decimal, lists of them), the worked example, the warnings.
 
-    ``derived`` are inputs the request left open and the calculator worked out; ``system`` is the reader's family of units.
+    ``derived`` are inputs the request left open and the calculator worked out; ``system`` is the reader's family of units;
+    ``quiet`` are columns of its lists that say nothing new, and that a table leaves out.
     ``worded`` gives the outputs that hold words of their own, in the language it is asked for; ``drawing`` is what to draw,
     where the answer itself says it.
     """
@@ -144,6 +145,7 @@ class Answer:
     system: System = "decimal"
     worded: Callable[[str], dict[str, Any]] | None = None
     drawing: Drawing | None = None
+    quiet: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)

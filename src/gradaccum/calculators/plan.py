@@ -50,7 +50,15 @@ def _answer(values: Values) -> Answer:
     if has_model(values):
         outputs["tokens_per_update"] = batch * values["sequence_length"]
         notes += [*model_notes(values), *_unused(values), Note("costs_are_a_model"), Note("traced_not_measured")]
-    return Answer(outputs, steps, notes, derived={"replicas": g}, system=system)
+    return Answer(outputs, steps, notes, derived={"replicas": g}, system=system, quiet=_quiet(values, outputs["verdict"]))
+
+
+def _quiet(values: Values, verdict: str) -> frozenset[str]:
+    """Columns that would say the same in every line."""
+    if verdict == "not_divisible":
+        return frozenset({"replicas"})
+    switches = allowed_switches(values).items() if verdict == "fits" else ()
+    return frozenset({"effective_batch", *(name for name, choices in switches if len(choices) == 1)})
 
 
 def _unused(values: Values) -> list[Note]:
