@@ -258,3 +258,28 @@ def test_the_picture_of_sizes_and_of_what_does_not_fit():
     assert drawn(SIZES | {"effective_batch": 3, "replicas": 2}) is None
     many = drawn(MODEL | {"memory_budget": "1 GiB", "loss": "any", "sharding": "any", "replicas": 2, "most_plans": 99})
     assert len(many["series"]) == 4
+
+
+@pytest.mark.parametrize("framework", ["pytorch", "trainer", "lightning", "deepspeed", "torchtune", "keras"])
+def test_the_first_plan_comes_as_a_recipe(framework):
+    inputs = MODEL | {"memory_budget": "16 MiB", "replicas": 2, "recipe": framework, "checkpointing": "full"}
+    response = ask(inputs, language="ar")
+    found = response["outputs"]
+    run = {"framework": framework, "effective_batch": 64, "replicas": 2, "precision": "bf16", "checkpointing": "full"}
+    run |= {"micro_batch": found["micro_batch"], "sharding": "none"}
+    alone = json.loads(api.run(json.dumps({"calculator": "recipe", "inputs": run, "language": "ar"})))
+    assert found["files"] == alone["outputs"]["files"]
+    spoken = [note for note in alone["notes"] if note["code"] != "no_accumulation"]
+    assert response["notes"][-len(spoken) :] == spoken
+
+
+def test_a_recipe_says_what_it_leaves_out_and_what_it_cannot_do():
+    adapted = ask(MODEL | {"memory_budget": "16 MiB", "method": "lora", "loss": "fused", "recipe": "trainer"})
+    assert "recipe_leaves_to_you" in codes(adapted)
+    assert "Method set to lora and Loss set to fused" in " ".join(note["message"] for note in adapted["notes"])
+    whole = ask(MODEL | {"memory_budget": "16 MiB", "recipe": "fsdp2"})
+    assert "files" not in whole["outputs"]
+    assert "recipe_cannot" in codes(whole)
+    assert ask(SIZES | {"recipe": "lightning"})["outputs"]["files"][0]["name"] == "train.py"
+    assert "files" not in outputs(SIZES | {"recipe": "lightning", "memory_budget": "1 GiB"})
+    assert "files" not in outputs(SIZES)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import product
 from typing import Any
@@ -12,6 +12,7 @@ from gradaccum.calculators.accumulation import replicas
 from gradaccum.calculators.declaration import Answer, Calculator, Note, Output, Step, Values
 from gradaccum.calculators.lora import model_notes
 from gradaccum.calculators.plan_fields import CHECKS, FIELDS, SWITCHES, allowed_switches, budget_of, has_model
+from gradaccum.calculators.plan_recipe import Recipe, recipe
 from gradaccum.calculators.plan_rows import changes_of, overflow, plan_row, plan_rows, would_fit
 from gradaccum.calculators.training_memory import planned
 from gradaccum.figures import format_count, format_size
@@ -45,12 +46,20 @@ def _ways(values: Values, allowed: dict[str, tuple[str, ...]]) -> list[planner.W
 def _answer(values: Values) -> Answer:
     g, batch = replicas(values), values["effective_batch"]
     system = system_of(values.units.get("memory_budget", "GiB"))
-    outputs, steps, notes = _not_divisible(values) if batch % g else _planned(values, system)
-    outputs["replicas"] = g
+    part = _not_divisible(values) if batch % g else _planned(values, system)
+    outputs, notes = part.outputs | {"replicas": g}, part.notes
     if has_model(values):
         outputs["tokens_per_update"] = batch * values["sequence_length"]
-        notes += [*model_notes(values), *_unused(values), Note("costs_are_a_model"), Note("traced_not_measured")]
-    return Answer(outputs, steps, notes, derived={"replicas": g}, system=system, quiet=_quiet(values, outputs["verdict"]))
+        notes = [*notes, *model_notes(values), *_unused(values), Note("costs_are_a_model"), Note("traced_not_measured")]
+    return Answer(
+        outputs,
+        part.steps,
+        notes + part.recipe.notes,
+        derived={"replicas": g},
+        system=system,
+        quiet=_quiet(values, outputs["verdict"]),
+        worded=part.recipe.worded,
+    )
 
 
 def _quiet(values: Values, verdict: str) -> frozenset[str]:
@@ -71,7 +80,14 @@ def _unused(values: Values) -> list[Note]:
     return notes
 
 
-Part = tuple[dict[str, Any], list[Step], list[Note]]
+@dataclass(frozen=True)
+class Part:
+    """An answer in the making."""
+
+    outputs: dict[str, Any]
+    steps: list[Step]
+    notes: list[Note]
+    recipe: Recipe = field(default_factory=Recipe)
 
 
 def _planned(values: Values, system: System) -> Part:
@@ -97,7 +113,7 @@ def _planned(values: Values, system: System) -> Part:
     }
     if lacking := [overflow(one, budget) for one in above if one]:
         outputs["overflowing"] = lacking
-    return outputs, _steps(values, best, budget, system), []
+    return Part(outputs, _steps(values, best, budget, system), [], recipe(values, best))
 
 
 def _steps(values: Values, best: planner.Candidate, budget: int, system: System) -> list[Step]:
@@ -129,7 +145,7 @@ def _not_divisible(values: Values) -> Part:
         nearest.append(split | chosen)
     named = {"wanted": format_count(batch), "replicas": format_count(g)}
     named["nearest"] = ", ".join(format_count(split["effective_batch"]) for split in nearest)
-    return {"verdict": "not_divisible", "nearest": nearest}, [], [Note("plan_not_divisible", named)]
+    return Part({"verdict": "not_divisible", "nearest": nearest}, [], [Note("plan_not_divisible", named)])
 
 
 def _cannot_help(values: Values, ways: list[planner.Way], budget: int, system: System) -> Part:
@@ -152,7 +168,7 @@ def _cannot_help(values: Values, ways: list[planner.Way], budget: int, system: S
     if not has_model(values):
         alone = values["fixed_memory"] >= budget
         notes.append(Note("plan_fixed_memory_overflows" if alone else "plan_sample_overflows", said))
-        return outputs, [], notes
+        return Part(outputs, [], notes)
     allowed = allowed_switches(values)
     wider = _ways(values, allowed_switches(values, all_of_them=True))
     helps = _helps(wider, allowed, per_replica, budget)
@@ -162,7 +178,7 @@ def _cannot_help(values: Values, ways: list[planner.Way], budget: int, system: S
     else:
         least = planner.smallest(wider, per_replica)
         notes.append(Note("plan_nothing_helps", {"need": format_size(least.peak, system)}))
-    return outputs, [], notes
+    return Part(outputs, [], notes)
 
 
 def _helps(
@@ -198,6 +214,7 @@ CALCULATOR = Calculator(
         Output("overflowing", "rows"),
         Output("helps", "rows"),
         Output("nearest", "rows"),
+        Output("files", "files"),
     ),
     answer=_answer,
     checks=CHECKS,

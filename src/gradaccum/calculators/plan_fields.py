@@ -11,6 +11,7 @@ from gradaccum.calculators.lora import check_targets
 from gradaccum.calculators.training_memory import FIELDS as TRAINING
 from gradaccum.calculators.training_memory import available, check_attention
 from gradaccum.errors import InputError
+from gradaccum.recipes import FRAMEWORKS
 
 SWITCHES = ("method", "optimizer", "checkpointing", "loss", "sharding")
 """The switches a search may try. The first two change the training itself, so the reader's order goes before time there."""
@@ -29,7 +30,8 @@ def _may_vary(field: Field) -> Field:
 def _fields() -> tuple[Field, ...]:
     known = {field.name: field for field in TRAINING}
     switches = {name: _may_vary(known[name]) for name in SWITCHES}
-    order = ("model", "config", "effective_batch", "replicas", "gpu", "memory_budget", "sequence_length", *SWITCHES)
+    asked = ("model", "config", "effective_batch", "replicas", "gpu", "memory_budget", "sequence_length")
+    order = (*asked, "method", "checkpointing", "recipe", "optimizer", "loss", "sharding")
     main = (
         known
         | switches
@@ -40,6 +42,7 @@ def _fields() -> tuple[Field, ...]:
             "gpu": replace(known["gpu"], example="RTX 4090"),
             "memory_budget": replace(known["memory_budget"], group="main"),
             "method": replace(switches["method"], example="qlora"),
+            "recipe": Field("recipe", "choice", choices=tuple(FRAMEWORKS), example="trainer"),
         }
     )
     left_out = {"micro_batch", "accumulation_steps", *order}
@@ -58,6 +61,7 @@ def _fields() -> tuple[Field, ...]:
 
 
 FIELDS = _fields()
+SEARCHABLE = {field.name: field for field in FIELDS if field.searched}
 
 
 def has_model(values: Values) -> bool:
@@ -68,11 +72,10 @@ def has_model(values: Values) -> bool:
 def allowed_switches(values: Values, *, all_of_them: bool = False) -> dict[str, tuple[str, ...]]:
     """The values each switch may take, the reader's first; with one replica there is nothing to shard."""
     allowed = {}
-    for field in FIELDS:
-        if field.name in SWITCHES:
-            chosen = values[field.name]
-            given = field.searched if chosen == ANY else (chosen,) if isinstance(chosen, str) else tuple(chosen)
-            allowed[field.name] = tuple(dict.fromkeys((*given, *field.searched))) if all_of_them else given
+    for name in SWITCHES:
+        searched, chosen = SEARCHABLE[name].searched, values[name]
+        given = searched if chosen == ANY else (chosen,) if isinstance(chosen, str) else tuple(chosen)
+        allowed[name] = tuple(dict.fromkeys((*given, *searched))) if all_of_them else given
     if replicas(values) == 1:
         allowed["sharding"] = allowed["sharding"][:1]
     return allowed

@@ -44,7 +44,7 @@ def _run(values: Values, split: dict[str, int]) -> Run:
     )
 
 
-def _notes(framework: Framework, run: Run) -> list[Note]:
+def framework_notes(framework: Framework, run: Run) -> list[Note]:
     """What the framework does by itself, and what the reader's settings bring with them."""
     stage = sharding(framework, run)
     spoken = FRAMEWORKS["fsdp2"] if framework.name == "pytorch" and stage in ("zero2", "zero3") else framework
@@ -69,7 +69,7 @@ def _answer(values: Values) -> Answer:
     def worded(language: str) -> dict[str, Any]:
         return {"files": [vars(file) for file in files(framework, run, language)]}
 
-    return replace(split, notes=split.notes + _notes(framework, run), worded=worded)
+    return replace(split, notes=split.notes + framework_notes(framework, run), worded=worded)
 
 
 CALCULATOR = Calculator(
