@@ -15,8 +15,11 @@ from gradaccum.messages import choice_text
 from gradaccum.validation import range_end
 from gradaccum.view import default_text, field_words
 from page_parts.answers import ask, calculator_named, word
-from page_parts.markup import formula, tag, text
+from page_parts.choices import choice_detail
+from page_parts.markup import formula, isolated, tag, text
 
+SEARCHED = 20
+"""A list of so many choices gets a search box."""
 COPY_FORMATS = ("text", "json", "command", "link")
 COMMENT = re.compile(r"^(?P<mark>\s*# )(?P<words>.*)$")
 TABLES = ("counts", "numbers", "table", "object")
@@ -75,6 +78,8 @@ def field_html(declared: Calculator, field: Field, language: str) -> str:
     parts = [tag("label", *label, for_=control), control_html(field, language, common)]
     if field.kind == "flag":
         parts.reverse()
+    if field.kind == "object":
+        parts += object_html(field, control, language)
     return tag(
         "div",
         *parts,
@@ -94,12 +99,42 @@ def help_text(declared: Calculator, field: Field, language: str) -> str:
     return f"{words} {messages.text('ui.range', language, **ends)}"
 
 
+def object_html(field: Field, control: str, language: str) -> list[str]:
+    """Beside the text of an object: a file to choose or drop, and its members to be typed one by one."""
+    chooser = tag("input", type="file", accept=".json,application/json", hidden=True, tabindex="-1")
+    button = tag("button", text(word("ui.choose_file", language)), type="button", data_action="file")
+    parts = [
+        tag("div", chooser, button, " ", tag("span", text(word("ui.drop_here", language))), class_="ga-drop"),
+        tag("p", text(word("ui.too_long", language)), class_="ga-too-long", role="status", hidden=True),
+    ]
+    if field.members:
+        boxes = tag("div", *(member_html(field, member, control, language) for member in field.members), class_="ga-fields")
+        hint = tag("p", text(word("ui.by_hand_help", language)), class_="ga-help")
+        parts.append(tag("details", tag("summary", text(word("ui.by_hand", language))), boxes, hint, class_="ga-members"))
+    return parts
+
+
+def member_html(field: Field, member: Field, control: str, language: str) -> str:
+    """One member of an object: no field of the form by itself, since the text holds it."""
+    common = {"id": f"{control}-{member.name}".replace("_", "-"), "data_member": member.name}
+    label = text(word(f"field.{field.name}.{member.name}.label", language))
+    symbol = [" ", formula(member.symbol)] if member.symbol else []
+    if member.kind == "count":
+        box = tag("input", **common, type="text", inputmode=KEYBOARDS["count"], dir="ltr", autocomplete="off")
+    else:
+        names = [("true", "ui.yes"), ("false", "ui.no")] if member.kind == "flag" else []
+        shown = [("", ""), *((value, word(key, language)) for value, key in names), *((name, name) for name in member.choices)]
+        box = tag("select", *(tag("option", text(label), value=value) for value, label in shown), **common)
+    return tag("div", tag("label", label, *symbol, for_=common["id"]), box, class_="ga-field ga-member")
+
+
 def control_html(field: Field, language: str, common: dict[str, Any]) -> str:
     """The control itself, holding the example the form starts with."""
     if field.kind == "flag":
         return tag("input", **common, type="checkbox", checked=field.example == "true")
     if field.kind in ("choice", "choices"):
-        return tag("select", *options_html(field, language), **common)
+        searched = field.kind == "choice" and len(field.choices) >= SEARCHED
+        return tag("select", *options_html(field, language), **common, data_search=searched)
     hint = None if field.default is None or field.kind in TABLES else default_text(field)
     typed: dict[str, Any] = {"dir": "ltr", "autocomplete": "off", "placeholder": hint, "spellcheck": "false"}
     if field.kind in TABLES:
@@ -109,12 +144,17 @@ def control_html(field: Field, language: str, common: dict[str, Any]) -> str:
 
 
 def options_html(field: Field, language: str) -> list[str]:
-    """The choices; names of hardware and the like have no message and stand for themselves."""
+    """The choices; names of hardware and the like have no message and stand for themselves, with a figure beside them."""
     start = field.example or field.default
-    options = [] if field.required or field.default is not None else [("", word("ui.none", language))]
-    options += [(ANY, choice_text(field.name, ANY, language))] if field.kind == "choices" else []
-    options += [(str(choice), choice_text(field.name, str(choice), language)) for choice in field.choices]
-    return [tag("option", text(label), value=value, selected=value == start) for value, label in options]
+    options = []
+    if not field.required and field.default is None:
+        options.append(tag("option", text(word("ui.none", language)), value="", selected=not start))
+    for choice in (*([ANY] if field.kind == "choices" else []), *field.choices):
+        label, detail = choice_text(field.name, choice, language), choice_detail(field.name, choice, language)
+        parts = {"data_name": label, "data_detail": detail} if detail else {}
+        shown = text(f"{isolated(label)} · {isolated(detail)}" if detail else label)
+        options.append(tag("option", shown, value=choice, selected=choice == start, **parts))
+    return options
 
 
 def output_html(output: dict[str, Any]) -> str:
@@ -146,12 +186,9 @@ def value_html(output: dict[str, Any]) -> list[str]:
         return [tag("div", *map(file_html, output["files"]), class_="ga-files", data_search_exclude=True)]
     if not output["table"]:
         return [tag("output", text(output["text"]), class_="ga-value", dir="ltr")]
-    columns, numeric = output["table"]["columns"], output["table"]["numeric"]
-    head = tag("tr", *(tag("th", text(column), scope="col") for column in columns))
-    rows = [
-        tag("tr", *(tag("td", text(cell), dir="ltr" if number else "auto") for cell, number in zip(row, numeric, strict=True)))
-        for row in output["table"]["rows"]
-    ]
+    table = output["table"]
+    head = tag("tr", *(tag("th", text(column), scope="col") for column in table["columns"]))
+    rows = [tag("tr", *cells_html(table, *row)) for row in zip(table["rows"], table["order"], strict=True)]
     return [tag("div", tag("table", tag("thead", head), tag("tbody", *rows)), class_="ga-table", tabindex="0")]
 
 
@@ -165,6 +202,15 @@ def file_html(file: dict[str, str]) -> str:
 
 def _comment_html(line: re.Match[str]) -> str:
     return tag("span", line["mark"], tag("bdi", line["words"]), class_="ga-comment")
+
+
+def cells_html(table: dict[str, Any], row: list[str], order: list[Any]) -> list[str]:
+    """The cells of a row, each figure with what it is sorted by."""
+    figures = zip(table["keys"], row, table["numeric"], order, strict=True)
+    return [
+        tag("td", text(cell), dir="ltr" if number else "auto", data_column=key, data_order=rank if number else None)
+        for key, cell, number, rank in figures
+    ]
 
 
 def note_html(note: dict[str, Any]) -> str:

@@ -36,6 +36,11 @@ def tag(name: str, /, *children: str, **attributes: object) -> str:
     return opening if name in VOID else f"{opening}{''.join(children)}</{name}>"
 
 
+def isolated(value: str) -> str:
+    """Text that keeps its direction where no element can stand, as in the choices of a list."""
+    return f"\u2068{value}\u2069"
+
+
 def left_to_right(value: object) -> str:
     """A quantity that keeps its order inside Arabic text.
 

@@ -23,3 +23,13 @@ def check(values: Mapping[str, Any]) -> None:
     if "config" not in values and "model" not in values:
         raise InputError("model", "missing", "model_or_config")
     chosen(values)
+
+
+def kernel(architecture: Architecture, attention: str) -> str:
+    """The attention that runs: Transformers 5.24 runs a soft cap on scores in its own code only, not through sdpa."""
+    return "eager" if attention == "sdpa" and architecture.softcap_attention else attention
+
+
+def hub_name(values: Mapping[str, Any]) -> str:
+    """The name the chosen model is loaded by; a config alone has none."""
+    return "name" if "config" in values else models()[values["model"]]["hub"]

@@ -164,7 +164,7 @@ def _read_object(field: Field, entered: object) -> dict[str, Any]:
         try:
             entered = jsontext.loads(entered)
         except jsontext.MalformedError as error:
-            raise InputError(field.name, "malformed", error.rule, **error.details) from error
+            raise InputError(field.name, "malformed", f"object_{error.rule}", **error.details) from error
     if not isinstance(entered, dict):
         raise InputError(field.name, "wrong_type", "object", value=entered)
     return {name: jsontext.writable(value) for name, value in entered.items()}

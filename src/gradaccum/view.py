@@ -48,22 +48,20 @@ def default_text(field: Field) -> str:
 
 def _output(output: Output, answer: Answer, language: str) -> dict[str, Any]:
     value = answer.outputs[output.name]
+    rows = None
     if output.kind == "rows":
-        value = [{key: cell for key, cell in row.items() if key not in answer.quiet} for row in value]
+        shown = [{key: cell for key, cell in row.items() if key not in answer.quiet} for row in value]
+        rows = tables.table(shown, language, answer.system, output.columns)
     return {
         "name": output.name,
         "label": text(f"output.{output.name}.label", language),
         "symbol": output.symbol,
-        "text": _figure(output.kind, value, answer, language),
-        "detail": _detail(output.kind, value, answer, language),
-        "table": tables.table(value, language, answer.system) if output.kind == "rows" else None,
+        "text": tables.as_text(rows) if rows else FIGURES[output.kind](value, language, answer.system),
+        "detail": _detail(output, value, answer, language),
+        "table": rows,
         "files": value if output.kind == "files" else None,
         "primary": output.primary,
     }
-
-
-def _figure(kind: OutputKind, value: Any, answer: Answer, language: str) -> str:
-    return FIGURES[kind](value, language, answer.system)
 
 
 FIGURES: dict[OutputKind, Callable[[Any, str, units.System], str]] = {
@@ -77,16 +75,18 @@ FIGURES: dict[OutputKind, Callable[[Any, str, units.System], str]] = {
     "phase": lambda value, language, _: text(f"phase_name.{value}", language),
     "verdict": lambda value, language, _: text(f"verdict.{value}", language),
     "flag": lambda value, language, _: text("ui.yes" if value else "ui.no", language),
-    "rows": tables.as_text,
     "files": lambda value, _, __: ", ".join(file["name"] for file in value),
     "vector": lambda value, _, __: f"({', '.join(_cell(component, 4) for component in value)})",
     "table": lambda value, _, __: "\n".join("  ".join(_cell(cell, 4) for cell in row) for row in value),
 }
-"""Each kind of output as a person reads it."""
+"""Each kind of output as a person reads it; ``rows`` are tables instead."""
 
 
-def _detail(kind: str, value: Any, answer: Answer, language: str) -> str:
-    """The same figure in another way: exact bytes and the other family of units, or exact seconds."""
+def _detail(output: Output, value: Any, answer: Answer, language: str) -> str:
+    """The same figure in another way: exact bytes and the other family of units, or exact seconds. Tables may have a legend."""
+    kind, legend = output.kind, f"detail.{output.name}"
+    if kind == "rows":
+        return text(legend, language) if has(legend, language) else ""
     if kind == "size":
         other = figures.format_size(value, "decimal" if answer.system == "binary" else "binary")
         return text("detail.size", language, bytes=figures.format_count(value), other=other)

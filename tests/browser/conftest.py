@@ -20,6 +20,7 @@ from paths import NODE_MODULES, SITE
 from provide_browser import find_browser
 
 LANGUAGES = ("ar", "en")
+AXE = NODE_MODULES / "axe-core" / "axe.min.js"
 CDN = "https://cdn.jsdelivr.net/**"
 # A name without a port, as on the published site: the theme navigates instantly only where the addresses in sitemap.xml,
 # whose host it replaces but not their port, are those of the page. Browsers trust *.localhost like https.
@@ -208,29 +209,50 @@ class Calculator:
 
 
 @pytest.fixture
+def memory(kept_pages, language):
+    """The calculator of training memory, as `live` is that of the home page."""
+    calculator = as_printed(kept_pages(f"{language}/calculators/training-memory/"))
+    yield calculator
+    calculator.page.guard.check()
+
+
+@pytest.fixture
+def findings():
+    """What axe finds on a page."""
+
+    def found_on(page):
+        page.evaluate("document.fonts.ready")
+        if not page.evaluate("'axe' in window"):
+            page.add_script_tag(path=AXE)
+        found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+        return [
+            (rule["id"], node["html"][:160], node["failureSummary"]) for rule in found["violations"] for node in rule["nodes"]
+        ]
+
+    return found_on
+
+
+@pytest.fixture
 def calculator_of():
     return Calculator
 
 
 @pytest.fixture(scope="session")
-def _booted(browser, address, cdn):
-    """One page per language in which Python runs, kept for all tests that only type and look."""
+def kept_pages(browser, address, cdn):
+    """Pages in which Python runs, one per path, kept for all tests that only type and look."""
     pages = {}
 
-    def page_of(language):
-        if language not in pages:
+    def page_of(path):
+        if path not in pages:
             context = browser.new_context(viewport={"width": 1280, "height": 900})
             context.grant_permissions(["clipboard-read", "clipboard-write"])
             context.add_init_script(SAVING)
             context.route(CDN, cdn)
             page = context.new_page()
             page.guard = Guard(page)
-            page.goto(f"{address}/{language}/")
-            calculator = Calculator(page)
-            calculator.type("replicas", "2")
-            calculator.answered()
-            pages[language] = page
-        return pages[language]
+            page.goto(f"{address}/{path}")
+            pages[path] = page
+        return pages[path]
 
     yield page_of
     for page in pages.values():
@@ -238,23 +260,28 @@ def _booted(browser, address, cdn):
 
 
 @pytest.fixture
-def live(_booted, language):
+def live(kept_pages, language):
     """The home page's calculator, Python running, with the values it was printed with."""
-    page = _booted(language)
+    calculator = as_printed(kept_pages(f"{language}/"))
+    yield calculator
+    calculator.page.guard.check()
+
+
+def as_printed(page):
+    """The calculator of a kept page with the values it was printed with, and their answer."""
     calculator = Calculator(page)
     page.evaluate(
         """() => {
           const form = document.querySelector('.ga-form');
-          form.reset();
-          form.querySelector('details').open = false;
-          document.querySelector('.ga-calculator').dataset.state = 'reset';
           document.activeElement.blur();
+          form.reset();
+          for (const folded of form.querySelectorAll('details')) folded.open = false;
+          document.querySelector('.ga-calculator').dataset.state = 'reset';
           form.dispatchEvent(new Event('input', {bubbles: true}));
         }"""
     )
     calculator.answered()
-    yield calculator
-    page.guard.check()
+    return calculator
 
 
 @pytest.fixture(params=LANGUAGES)

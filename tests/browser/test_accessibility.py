@@ -6,23 +6,14 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from paths import NODE_MODULES, SITE
+from paths import SITE
 
-AXE = NODE_MODULES / "axe-core" / "axe.min.js"
 ROOT = Path(os.environ.get("GRADACCUM_SITE", SITE))
 PAGES = sorted(path.relative_to(ROOT).as_posix().removesuffix("index.html") for path in ROOT.rglob("*.html"))
 
 
-def findings(page):
-    page.evaluate("document.fonts.ready")
-    if not page.evaluate("'axe' in window"):
-        page.add_script_tag(path=AXE)
-    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
-    return [(rule["id"], node["html"][:160], node["failureSummary"]) for rule in found["violations"] for node in rule["nodes"]]
-
-
 @pytest.mark.parametrize("path", PAGES)
-def test_axe_finds_nothing_light_or_dark(open_page, path):
+def test_axe_finds_nothing_light_or_dark(open_page, findings, path):
     page = open_page(path, java_script_enabled=True) if path else open_page("404.html")
     assert findings(page) == []
     page.emulate_media(color_scheme="dark")
@@ -36,7 +27,7 @@ def test_there_are_pages_in_both_languages():
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_in_a_refused_form(live, scheme):
+def test_axe_finds_nothing_in_a_refused_form(live, findings, scheme):
     live.page.emulate_media(color_scheme=scheme)
     live.section.locator("details.ga-more > summary").click()
     live.type("micro_batch", "abc")

@@ -80,7 +80,7 @@ def test_form_has_every_field_labelled_and_starts_with_its_example(language, nam
         assert [box.find(id=ident) is not None for ident in control["aria-describedby"].split()] == [True, True]
         if field.kind == "flag":
             assert control.has_attr("checked") == (field.example == "true")
-        elif field.kind == "choice":
+        elif field.kind in ("choice", "choices"):
             chosen = [option["value"] for option in control.find_all("option") if option.has_attr("selected")]
             assert chosen in ([str(field.example or field.default or "")], [])
         else:
@@ -90,9 +90,11 @@ def test_form_has_every_field_labelled_and_starts_with_its_example(language, nam
 
 
 def shown_value(box):
-    """The figure of a result, or the cells of its table."""
+    """The figure of a result, the names of its files, or the cells of its table."""
     if box.find("output"):
         return box.find("output").text
+    if box.find(class_="ga-files"):
+        return ", ".join(file["data-name"] for file in box.find_all(class_="ga-file"))
     return [[cell.text for cell in row.find_all("td")] for row in box.tbody.find_all("tr")]
 
 

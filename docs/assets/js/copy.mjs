@@ -5,7 +5,7 @@ import { addressFor } from "./address.mjs";
 /**
  * @param {HTMLElement} section a calculator
  * @param {(format: "text" | "json" | "command") => Promise<string>} textOf what the package says in that form
- * @param {(done: boolean) => void} report
+ * @param {(done: boolean, format?: string) => void} report
  */
 export function enableCopying(section, textOf, report) {
   const form = section.querySelector(".ga-form");
@@ -15,7 +15,7 @@ export function enableCopying(section, textOf, report) {
     button.addEventListener("click", async () => {
       try {
         await copy(format === "link" ? link() : textOf(format));
-        report(true);
+        report(true, format);
       } catch {
         report(false);
       }

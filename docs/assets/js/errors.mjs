@@ -1,7 +1,7 @@
 // A refused request: each message beside its field, in the page's language. What was typed and where the focus is stay untouched.
 
-import { controls } from "./form.mjs";
-import { make } from "./result.mjs";
+import { controls, shownFor } from "./form.mjs";
+import { make } from "./dom.mjs";
 
 export function showErrors(section, errors) {
   const form = section.querySelector(".ga-form");
@@ -22,11 +22,12 @@ function mark(control, errors) {
   const place = document.getElementById(`${control.id}-error`);
   place.replaceChildren(...errors.map(line));
   place.hidden = errors.length === 0;
+  const shown = shownFor(control);
   if (errors.length === 0) {
-    control.removeAttribute("aria-invalid");
+    shown.removeAttribute("aria-invalid");
     return;
   }
-  control.setAttribute("aria-invalid", "true");
+  shown.setAttribute("aria-invalid", "true");
   // A message inside a closed <details> would be read by nobody.
   const folded = control.closest("details");
   if (folded) folded.open = true;

@@ -13,6 +13,20 @@ export function textOf(control) {
 export function setText(control, text) {
   if (control.type === "checkbox") control.checked = text === "true";
   else control.value = text;
+  control.dispatchEvent(new Event(SET));
+}
+
+const SET = "ga-set";
+
+/** Call back when a value was put into the control by anything but the reader's own hand. */
+export function whenSet(control, callback) {
+  control.addEventListener(SET, callback);
+  control.form.addEventListener("reset", () => setTimeout(callback));
+}
+
+/** The control that the reader sees: a search box may stand in the place of a long list. */
+export function shownFor(control) {
+  return document.getElementById(`${control.id}-search`) ?? control;
 }
 
 /** What the form held when the page was printed. */

@@ -1,13 +1,16 @@
 // One calculator of a page: reads its form, asks Python, shows what comes back.
 
-import { addressHolds, restoreFromAddress, writeAddress } from "./address.mjs";
+import { addressHolds, isCut, restoreFromAddress, writeAddress } from "./address.mjs";
+import { enableSearch } from "./combobox.mjs";
 import { enableCopying } from "./copy.mjs";
 import { boot, isReady, run } from "./engine.mjs";
 import { clearErrors, showErrors } from "./errors.mjs";
 import { enableFiles } from "./files.mjs";
 import { commandFor, controls, readInputs, setText, startingText, textOf } from "./form.mjs";
 import { redraw } from "./live-pictures.mjs";
+import { enableObject } from "./object-field.mjs";
 import { quiet, showResult } from "./result.mjs";
+import { enableSorting } from "./sorting.mjs";
 import { word } from "./words.mjs";
 
 const TYPING_PAUSE = 150;
@@ -24,6 +27,9 @@ export class LiveCalculator {
     this.#form = section.querySelector(".ga-form");
     this.#name = section.dataset.calculator;
     for (const output of section.querySelectorAll("output")) quiet(output);
+    for (const box of section.querySelectorAll(".ga-table")) enableSorting(box);
+    for (const field of section.querySelectorAll(".ga-field-object")) enableObject(field);
+    for (const select of section.querySelectorAll("select[data-search]")) enableSearch(select);
     this.#form.addEventListener("submit", (event) => {
       event.preventDefault();
       this.refresh();
@@ -31,7 +37,7 @@ export class LiveCalculator {
     this.#form.addEventListener("focusin", () => this.#warm(), { once: true });
     this.#form.addEventListener("input", () => this.#edited());
     section.querySelector('[data-action="retry"]')?.addEventListener("click", () => this.refresh());
-    enableCopying(section, (format) => this.#textAs(format), (done) => this.#sayCopied(done));
+    enableCopying(section, (format) => this.#textAs(format), (done, format) => this.#sayCopied(done, format));
     this.#enableFiles();
   }
 
@@ -106,8 +112,9 @@ export class LiveCalculator {
     enableFiles(this.section, (done) => this.#sayCopied(done));
   }
 
-  #sayCopied(done) {
-    this.#say(done ? "copied" : "copy_failed");
+  #sayCopied(done, format) {
+    if (!done) this.#say("copy_failed");
+    else this.#say(format === "link" && isCut(this.#form) ? "copied_cut" : "copied");
   }
 
   #say(name) {

@@ -1,7 +1,7 @@
 // Redraw the figures that belong to a calculator when it has a new answer.
 
 import { plot } from "./lazy.mjs";
-import { make } from "./result.mjs";
+import { make } from "./dom.mjs";
 import { showSegments } from "./stepper.mjs";
 
 const latest = new WeakMap(); // calculator -> the number of its latest redrawing

@@ -1,7 +1,7 @@
 // The quiz: turns each printed question with its folded answers into buttons that answer at once.
 // Whatever the reader chose is kept in this browser, where it allows that; without scripts the page stays as it was printed.
 
-import { make } from "./result.mjs";
+import { make } from "./dom.mjs";
 import { word } from "./words.mjs";
 
 const KEY = "ga-quiz";

@@ -1,6 +1,8 @@
 // Put an accepted answer into the page. Every text and number comes formatted from Python's "view".
 
+import { make } from "./dom.mjs";
 import { fillFiles, newFiles } from "./files.mjs";
+import { enableSorting } from "./sorting.mjs";
 import { renderFormula, renderSteps } from "./steps.mjs";
 
 export function showResult(section, answer) {
@@ -49,7 +51,7 @@ function newTable() {
 }
 
 /** An output that is a list: columns and cells come as text from Python. */
-function fillTable(box, { columns, rows, numeric }) {
+function fillTable(box, { columns, keys, rows, numeric, order }) {
   const table = make("table");
   const head = table.createTHead().insertRow();
   for (const column of columns) {
@@ -58,15 +60,18 @@ function fillTable(box, { columns, rows, numeric }) {
     head.append(cell);
   }
   const body = table.createTBody();
-  for (const row of rows) {
+  for (const [position, row] of rows.entries()) {
     const line = body.insertRow();
     for (const [index, text] of row.entries()) {
       const cell = line.insertCell();
       cell.textContent = text;
       cell.dir = numeric[index] ? "ltr" : "auto";
+      cell.dataset.column = keys[index];
+      if (numeric[index]) cell.dataset.order = order[position][index];
     }
   }
   box.replaceChildren(table);
+  enableSorting(box);
 }
 
 /** An <output> is a live region by itself; several changing at once would talk over the one status line. */
@@ -82,13 +87,6 @@ function showNotes(list, notes) {
       return note;
     }),
   );
-}
-
-export function make(name, className = "", text = "") {
-  const element = document.createElement(name);
-  if (className) element.className = className;
-  if (text) element.textContent = text;
-  return element;
 }
 
 function setText(element, text) {

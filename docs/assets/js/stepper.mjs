@@ -1,7 +1,7 @@
 // Step through the saw-tooth: a cursor on the picture, the phase in words, the line of the loop that runs lit.
 // Everything it needs stands in the page, so it works before Python has loaded, and without it.
 
-import { make } from "./result.mjs";
+import { make } from "./dom.mjs";
 import { word } from "./words.mjs";
 
 const BEAT = 1100;

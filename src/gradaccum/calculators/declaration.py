@@ -56,8 +56,9 @@ class Field:
     ``zero`` lets a number be 0, ``fraction`` bounds it to at most 1; ``budget`` rounds part of a byte down.
     ``least`` and ``most`` bound a count or number, or each cell of a table; ``most_cells`` bounds the table.
     ``counts`` and ``numbers`` are tables: one row per replica, one cell per micro-batch. ``object`` is a JSON object or its
-    text, ``names`` one of the choices or a list of other names. ``choices`` are one or several of the choices, or ``any``,
-    which stands for ``searched``: the ones a search may try without being told.
+    text, and ``members`` those of its parts that a form lets a reader type one by one. ``names`` is one of the choices or a
+    list of other names. ``choices`` are one or several of the choices, or ``any``, which stands for ``searched``: the ones a
+    search may try without being told.
     """
 
     name: str
@@ -75,16 +76,22 @@ class Field:
     least: int | Fraction | None = None
     most: int | Fraction | None = None
     most_cells: int | None = None
+    members: tuple[Field, ...] = ()
 
 
 @dataclass(frozen=True)
 class Output:
-    """One result. A ``primary`` output stands large above the others; ``files`` are ``{"name", "language", "text"}``."""
+    """One result. A ``primary`` output stands large above the others.
+
+    ``columns`` are those that a table shows of ``rows``, where not all keys of a row are; ``files`` are
+    ``{"name", "language", "text"}``.
+    """
 
     name: str
     kind: OutputKind
     symbol: str | None = None
     primary: bool = False
+    columns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradaccum import adapters, figures, models, peaks, storage, tex, training
-from gradaccum.architecture import Architecture
+from gradaccum import adapters, comparison, figures, ledger, models, peaks, peft_text, storage, tex, training
 from gradaccum.calculators.declaration import Answer, Calculator, Check, Field, Note, Output, Step, Values
 from gradaccum.calculators.lora import MODEL_FIELDS, check_targets, model_notes
 from gradaccum.catalogue import gpu_memory, gpus
@@ -33,6 +32,7 @@ FIELDS = (
     Field("targets", "names", default="all-linear", choices=("all-linear", "attention"), group="more"),
     Field("adapter_dtype", "choice", default="fp32", example="fp32", choices=("fp32", "bf16", "fp16"), group="more"),
     Field("memory_budget", "size", budget=True, group="more"),
+    Field("compare", "flag", default=False, example="true", group="more"),
     Field("foreach", "flag", default=True, example="true", group="more"),
     Field("padded", "flag", default=False, group="more"),
     Field("defer_reduction", "flag", default=False, group="more"),
@@ -40,18 +40,12 @@ FIELDS = (
 )
 
 
-def _attention(values: Values, architecture: Architecture) -> str:
-    """The kernel asked for; Transformers 5.24 runs a soft cap on scores in its own code only, not through sdpa."""
-    attention: str = values["attention"]
-    return "eager" if attention == "sdpa" and architecture.softcap_attention else attention
-
-
 def planned(values: Values) -> training.Plan:
     """The run that a request describes."""
     architecture = models.chosen(values)
     setting = Setting(
         precision=values["precision"],
-        attention=_attention(values, architecture),
+        attention=models.kernel(architecture, values["attention"]),
         padded=values["padded"],
         checkpointing=values["checkpointing"],
         loss=values["loss"],
@@ -66,7 +60,7 @@ def planned(values: Values) -> training.Plan:
 
 
 def _check_targets(values: Values) -> None:
-    if values["method"] != "full":
+    if values["method"] != "full" or values["compare"]:
         check_targets(values)
 
 
@@ -99,7 +93,7 @@ def _answer(values: Values) -> Answer:
         "activation_per_sample": training.activation_per_sample(plan),
         "activations": found.activations,
         "phases": [{"phase": phase.name, "peak": phase.peak, "parts": phase.parts} for phase in found.phases],
-        "ledger": _ledger(found),
+        "ledger": ledger.rows(plan, found),
     }
     parts = {name: size for name, size in top.parts.items() if size}
     terms = " + ".join(tex.near_size(size, "binary") for size in parts.values())
@@ -122,25 +116,18 @@ def _answer(values: Values) -> Answer:
             )
     if plan.accumulation_steps > 1 and plan.zero_grad_to_none:
         notes.append(Note("one_gradient_buffer", {"buffer": figures.format_size(found.gradients, "binary")}))
+    if values["compare"]:
+        outputs["methods"] = comparison.methods(plan)
+    if values["method"] != "full":
+        outputs["peft"] = peft_text.files(
+            plan.architecture,
+            rank=values["rank"],
+            targets=plan.setting.targets,
+            dtype=values["adapter_dtype"],
+            quantized=models.hub_name(values) if values["method"] == "qlora" else None,
+        )
     notes.append(Note("traced_not_measured"))
     return Answer(outputs, steps, notes, system="binary")
-
-
-def _ledger(found: training.Budget) -> list[dict[str, Any]]:
-    """What autograd keeps, largest first; the layers of a kind are one line."""
-    lines: dict[tuple[str, str, str, tuple[int, ...], str], list[int]] = {}
-    for kept in found.trace.ledger:
-        entry = kept.entry
-        # Inside a layer the path goes on behind the layer's own name; what the layer as a whole keeps has none.
-        module = entry.module if ":" not in entry.module else entry.module.partition(":")[2].lstrip(".") or "layer"
-        line = lines.setdefault((module, entry.operation, entry.slot, entry.shape, entry.dtype), [0, 0])
-        line[0] += kept.times
-        line[1] += kept.size
-    rows = [
-        {"module": m, "operation": o, "slot": s, "shape": list(shape), "dtype": d, "times": times, "bytes": size}
-        for (m, o, s, shape, d), (times, size) in lines.items()
-    ]
-    return sorted(rows, key=lambda row: -row["bytes"])
 
 
 CALCULATOR = Calculator(
@@ -159,13 +146,15 @@ CALCULATOR = Calculator(
         Output("optimizer_states", "size", "S"),
         Output("activation_per_sample", "size", "A"),
         Output("activations", "size"),
+        Output("methods", "rows", columns=comparison.COLUMNS),
+        Output("peft", "files"),
         Output("phases", "rows"),
-        Output("ledger", "rows"),
+        Output("ledger", "rows", columns=("module", "kept", "bytes", "formula", "reason")),
     ),
     answer=_answer,
     checks=(
         Check(("model", "config"), models.check),
-        Check(("model", "config", "method", "targets"), _check_targets),
+        Check(("model", "config", "method", "targets", "compare"), _check_targets),
         Check(("attention", "precision"), check_attention),
     ),
     pictures=("budget", "phases"),
