@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from evidence import single, tables
 from gradaccum import figures, units
 from gradaccum.messages import LANGUAGES, catalogue
-from page_parts import answers, calculator, computed, glossary, pictures, reference
+from page_parts import answers, benchmark, calculator, computed, glossary, pictures, reference
 from page_parts.markup import left_to_right
 
 
@@ -96,6 +96,12 @@ def macros(language: str) -> dict[str, Any]:
         "oracle_summary": lambda: tables.oracle_summary(language),
         "oracle_cells": lambda: tables.oracle_cells(language),
         "other_calculators": lambda: tables.others(language),
+        "claims": lambda: benchmark.claims(language),
+        "claim": lambda name: benchmark.claim(name, language),
+        "claim_figure": benchmark.figure,
+        "claim_plot": lambda name: benchmark.plot(name, language),
+        "claim_peaks": lambda: benchmark.peaks(language),
+        "benchmark_runs": lambda: benchmark.runs(language),
         "recipe": lambda framework, **inputs: reference.recipe_blocks(framework, language, inputs),
         "glossary": lambda group: glossary.glossary_list(group, language),
     }

@@ -88,8 +88,9 @@ def save(document: Document, path: Path) -> None:
 
 
 def load(folder: Path) -> list[Document]:
-    """Every result file of a folder, oldest first."""
-    documents = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))]
+    """Every result file of a folder, oldest first, with its name as ``file``."""
+    paths = sorted(folder.glob("*.json"))
+    documents = [json.loads(path.read_text(encoding="utf-8")) | {"file": path.name} for path in paths]
     return sorted(documents, key=lambda document: str(document["date"]))
 
 

@@ -32,14 +32,14 @@ def figure(name: str, value: Any) -> str:
         return figures.format_size(int(value), "binary")
     if isinstance(value, int) or float(value).is_integer():
         return figures.format_count(int(value))
-    return f"{value:.1e}" if abs(value) < 0.01 else f"{value:.3g}"
+    return f"{value:.1e}".replace(".0e", "e") if abs(value) < 0.01 else f"{value:.3g}"
 
 
 def bound(rule: Rule, measured: dict[str, Any], kind: str) -> str:
     """What the figure was held against.
 
     >>> bound(Rule("relative_error", "<=", 1e-12), {}, "cpu"), bound(Rule("samples", "==", "expected"), {"expected": 16}, "cpu")
-    ('≤ 1.0e-12', '= 16')
+    ('≤ 1e-12', '= 16')
     """
     return f"{SIGNS[rule.relation]} {figure(rule.figure, rule.limit(measured, kind))}"
 

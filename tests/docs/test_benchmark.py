@@ -8,6 +8,9 @@ from lxml import etree
 
 from bench import plots, results, table, wording
 from bench.claims import CLAIMS
+from page_parts import benchmark
+from page_parts.answers import PageError
+from paths import DOCS
 
 GREEN = {
     "gradient_fp64": {"relative_error": 3e-16},
@@ -129,7 +132,7 @@ def test_a_saved_document_comes_back_and_leaves_nothing_beside_it(tmp_path):
     path = tmp_path / "new" / results.file_name(made)
     results.save(made, path)
     results.save(made, path)
-    assert results.load(tmp_path / "new") == [made]
+    assert results.load(tmp_path / "new") == [made | {"file": path.name}]
     assert list((tmp_path / "new").iterdir()) == [path]
 
 
@@ -240,3 +243,98 @@ def test_plots_are_written_beside_the_result(tmp_path):
 def test_every_installed_package_is_named(monkeypatch):
     monkeypatch.setattr(results, "PACKAGES", ("pytest", "no-such-package"))
     assert set(results.installed()) == {"pytest"}
+
+
+# What the pages show of the committed result files.
+
+
+def test_the_committed_results_can_be_shown():
+    committed = results.load(benchmark.FOLDER)
+    assert committed
+    assert [fault for one in committed for fault in results.faults(one, one["file"])] == []
+
+
+@pytest.fixture
+def shown(monkeypatch):
+    """Let the pages see these documents instead of the committed ones."""
+    return lambda *found: monkeypatch.setattr(benchmark, "documents", lambda: found)
+
+
+def on_gpu(**changes):
+    gpu = {"device": {"kind": "cuda", "name": "Some GPU"}, "file": "gpu.json"}
+    return finished(**gpu, **changes)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("name", CLAIMS)
+def test_every_claim_has_its_section_on_the_page(name, language):
+    page = (DOCS / language / "evidence" / "benchmark.md").read_text(encoding="utf-8")
+    assert page.count(f"{{#{name}}}") == page.count(f'[= claim("{name}") =]') == 1
+    assert f'href="#{name}"' in benchmark.claims(language)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_claim_without_a_gpu_run_says_so_until_there_is_one(language, shown):
+    said = wording.words(language)
+    shown(finished(file="cpu.json"))
+    assert said["ui.no_gpu"] in benchmark.claim("flat_peak", language)
+    assert said["ui.no_gpu"] in benchmark.runs(language)
+    assert benchmark.claims(language).count(said["ui.not_yet"]) == len(CLAIMS)
+    shown(finished(file="cpu.json"), on_gpu())
+    assert said["ui.no_gpu"] not in benchmark.claim("flat_peak", language) + benchmark.runs(language)
+    assert said["ui.not_yet"] not in benchmark.claims(language)
+    assert benchmark.plot("flat_peak", language).count("<svg") == 2
+
+
+def test_a_claim_that_failed_is_shown_as_failed(shown):
+    broken = on_gpu()
+    results.note(
+        broken,
+        "flat_peak",
+        GREEN["flat_peak"] | {"points": RED["flat_peak"]["points"] + [{"accumulation_steps": 8, "peak": 900}]},
+    )
+    shown(finished(file="cpu.json"), broken)
+    assert "✗ fails" in benchmark.claim("flat_peak", "en")
+    assert benchmark.claims("en").count("✗ fails") == 1
+
+
+def test_a_run_that_stopped_early_says_where(shown):
+    small = on_gpu()
+    results.note(small, "flat_peak", GREEN["flat_peak"], stopped={"reason": "out_of_memory", "message": "full"})
+    shown(small)
+    assert "Some GPU: stopped when the device ran out of memory" in benchmark.claim("flat_peak", "en")
+
+
+def test_configurations_show_difference_kernel_and_what_did_not_fit(shown):
+    rows = [
+        {"name": "fits", "predicted": 2**20, "peak": 2**20 + 2**18, "kernel": "flash"},
+        {"name": "checkpointed", "predicted": 2**20, "peak": 2**20, "kernel": None},
+        {"name": "too-large", "predicted": 2**30, "out_of_memory": "full"},
+    ]
+    document_ = on_gpu()
+    results.note(document_, "predicted_peaks", {"rows": rows})
+    shown(document_)
+    page = benchmark.peaks("en")
+    for text in ("+25.00 %", "1.25 MiB", "flash", "not read", "out of memory"):
+        assert text in page
+
+
+PAGE_FAULTS = {
+    "no such claim": lambda: benchmark.claim("flat", "en"),
+    "no such figure": lambda: benchmark.figure("flat_peak", "height"),
+    "nothing to draw": lambda: benchmark.plot("clipping", "en"),
+}
+
+
+@pytest.mark.parametrize("call", PAGE_FAULTS.values(), ids=PAGE_FAULTS)
+def test_what_a_page_asks_for_and_is_not_there_stops_the_build(call):
+    with pytest.raises(PageError):
+        call()
+
+
+def test_a_result_that_must_not_be_shown_stops_the_build(tmp_path, monkeypatch):
+    made = finished(state="interrupted")
+    results.save(made, tmp_path / results.file_name(made))
+    monkeypatch.setattr(benchmark, "FOLDER", tmp_path)
+    with pytest.raises(PageError, match="interrupted"):
+        benchmark.documents.__wrapped__()
