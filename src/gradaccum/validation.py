@@ -118,7 +118,7 @@ def range_end(bound: int | Fraction | None) -> str:
     """
     if bound is None:
         return ""
-    return figures.format_count(bound) if isinstance(bound, int) else figures.format_number(bound)
+    return figures.format_count(int(bound)) if bound == int(bound) else figures.format_number(bound)
 
 
 def _read_count(field: Field, entered: object) -> int:

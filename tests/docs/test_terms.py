@@ -1,18 +1,18 @@
 """Arabic pages and messages keep to the glossary."""
 
 import csv
-import json
 import re
 
 import pytest
 
 import translation
-from paths import DOCS, ROOT
+from gradaccum.messages import catalogue
+from paths import DOCS
 
 MARKS = re.compile("[\u064b-\u0652\u0670\u0640\u200c]")
 ONLY_FIRST_USE = re.compile(r"\(بلا تشكيل في أول ورود\)")
 PAGES = translation.page_names(translation.ARABIC)
-MESSAGES = json.loads((ROOT / "src" / "gradaccum" / "messages" / "ar.json").read_text(encoding="utf-8"))
+MESSAGES = catalogue("ar")
 
 
 def bare(text):
