@@ -12,9 +12,12 @@ A file that is there already is completed, not begun again: remove it to record 
 """
 
 import argparse
+import sys
 from pathlib import Path
 
-from oracle import cuda
+sys.path.insert(0, str(Path(__file__).parent.parent / "src"))
+
+from gradaccum.torch import cuda
 
 FOLDER = Path(__file__).parent.parent / "tests" / "oracle" / "recording"
 
@@ -31,6 +34,7 @@ def main() -> None:
     arguments = parser.parse_args()
 
     cuda.load()
+    cuda.answer_transformers()
     # These import torch, which must find the library already there.
     from oracle.check import cpu_differences, shape_differences  # noqa: PLC0415 - see above
     from oracle.families import FAMILIES  # noqa: PLC0415 - see above

@@ -12,11 +12,12 @@ from peft import LoraConfig, get_peft_model
 from transformers import PreTrainedModel
 from transformers.initialization import no_init_weights
 
-from .attention import IMPLEMENTATIONS
+from gradaccum.torch.attention import IMPLEMENTATIONS
+from gradaccum.torch.cuda import autocast
+from gradaccum.torch.live import LiveBytes
+from gradaccum.torch.saved import saved_bytes
+
 from .configurations import Configuration
-from .cuda import autocast
-from .live import LiveBytes
-from .saved import saved_bytes
 
 PRECISIONS = {
     "bf16": (torch.bfloat16, False),

@@ -23,7 +23,7 @@ LIMITS = {
 """The allowed ranges, as hints name them."""
 
 
-def run(request: str) -> str:
+def run(request: str, calculators: Mapping[str, Calculator] = CALCULATORS) -> str:
     """Answer one request. Nothing that is sent raises an exception: a request that cannot be answered is refused in JSON.
 
     ``request``: ``{"calculator": NAME, "inputs": {...}, "language": "en" | "ar", "view": false}``.
@@ -35,10 +35,10 @@ def run(request: str) -> str:
         decoded = jsontext.loads(request)
     except jsontext.MalformedError as error:
         return jsontext.dumps(refusal(None, [InputError("request", "malformed", error.rule, **error.details)], "en"))
-    return jsontext.dumps(answer(decoded))
+    return jsontext.dumps(answer(decoded, calculators))
 
 
-def answer(request: object) -> dict[str, Any]:
+def answer(request: object, calculators: Mapping[str, Calculator] = CALCULATORS) -> dict[str, Any]:
     """The same for a request that is already decoded; the response may hold ``Fraction`` and ``Decimal``.
 
     >>> answer({"calculator": "accumulation", "inputs": {"micro_batch": 4, "accumulation_steps": 8}})["outputs"]
@@ -56,13 +56,13 @@ def answer(request: object) -> dict[str, Any]:
         errors.append(InputError("view", "wrong_type", "flag", value=request["view"]))
     if not isinstance(name, str):
         code = "missing" if name is None else "wrong_type"
-        errors.append(InputError("calculator", code, "known_names", value=name, known=", ".join(CALCULATORS)))
-    elif name not in CALCULATORS:
-        errors.append(unknown_name("unknown_calculator", name, CALCULATORS, "calculator"))
+        errors.append(InputError("calculator", code, "known_names", value=name, known=", ".join(calculators)))
+    elif name not in calculators:
+        errors.append(unknown_name("unknown_calculator", name, calculators, "calculator"))
     if not isinstance(inputs, Mapping):
         errors.append(InputError("inputs", "wrong_type", "object", value=inputs))
         inputs = {}
-    calculator = CALCULATORS.get(name) if isinstance(name, str) else None
+    calculator = calculators.get(name) if isinstance(name, str) else None
     if calculator is None:
         return refusal(name, errors, language)
     return _respond(calculator, inputs, language, errors, with_view=bool(request.get("view")))

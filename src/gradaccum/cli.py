@@ -7,17 +7,19 @@ import io
 import json
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from gradaccum import __version__, api, figures, messages
+from gradaccum import __version__, api, dryrun, figures, messages
 from gradaccum.calculators import CALCULATORS, Calculator, Field
 from gradaccum.messages import choice_text
 from gradaccum.view import default_text, files, option
 
-REFUSED = 2
-OPTIONS = {"language": "--lang"}
-COMMANDS = {name.replace("_", "-"): calculator for name, calculator in CALCULATORS.items()}
+REFUSED, INTERRUPTED = 2, 130
+OPTIONS = {"language": "--lang", "source": "SOURCE"}
+# The dry run stands beside the calculators here alone: `gradaccum run` must not run a function that a request names.
+KNOWN = {**CALCULATORS, dryrun.CALCULATOR.name: dryrun.CALCULATOR}
+COMMANDS = {name.replace("_", "-"): calculator for name, calculator in KNOWN.items()}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -98,7 +100,9 @@ def _describe(parser: argparse.ArgumentParser, calculator: Calculator, language:
     for field in calculator.fields:
         # Neither type nor choices here: every value goes to the core as text, which refuses it in the reader's language.
         settings: dict[str, Any] = {"dest": f"field_{field.name}", "help": _help(calculator, field, language)}
-        if field.kind == "flag" and field.default:
+        if field.name in OPTIONS:
+            parser.add_argument(settings.pop("dest"), metavar=OPTIONS[field.name], nargs="?", **settings)
+        elif field.kind == "flag" and field.default:
             parser.add_argument(option(field.name), action=argparse.BooleanOptionalAction, **settings)
         elif field.kind == "flag":
             parser.add_argument(option(field.name), action="store_true", **settings)
@@ -107,7 +111,8 @@ def _describe(parser: argparse.ArgumentParser, calculator: Calculator, language:
             parser.add_argument(option(field.name), metavar=field.kind.upper(), nargs="*", **settings)
     parser.add_argument("--json", action="store_true", help=messages.text("cli.json", language), dest="as_json")
     languages = " ".join(messages.LANGUAGES)
-    parser.add_argument("--lang", default="en", metavar="LANG", help=messages.text("cli.lang", language, languages=languages))
+    wording = messages.text("cli.lang", language, languages=languages)
+    parser.add_argument("--lang", "--language", default="en", metavar="LANG", help=wording)
     return parser
 
 
@@ -128,10 +133,16 @@ def _request(argument: str) -> str:
     return sys.stdin.buffer.read().decode("utf-8", "replace") if argument == "-" else argument
 
 
-def _run(request: str) -> int:
-    response = api.run(request)
+def _run(request: str, ask: Callable[[str], str] = api.run) -> int:
+    response = ask(request)
     print(response)
-    return 0 if json.loads(response)["ok"] else REFUSED
+    return _status(json.loads(response))
+
+
+def _status(response: dict[str, Any]) -> int:
+    if not response["ok"]:
+        return REFUSED
+    return 0 if response["outputs"].get("complete", True) else INTERRUPTED
 
 
 def _calculate(calculator: Calculator, options: argparse.Namespace, rest: Sequence[str], language: str) -> int:
@@ -141,23 +152,24 @@ def _calculate(calculator: Calculator, options: argparse.Namespace, rest: Sequen
         if words == []:
             return _refuse([messages.text("cli.expects_value", language, option=option(field.name))], language)
         if words or (words is False and field.default):
-            inputs[field.name] = words if isinstance(words, bool) else " ".join(words)
+            inputs[field.name] = " ".join(words) if isinstance(words, list) else words
     # An option that does not exist is a field that does not exist, so the core answers with the nearest name.
     inputs |= {word.lstrip("-").partition("=")[0].replace("-", "_"): "" for word in rest if word.startswith("-")}
     request = {"calculator": calculator.name, "inputs": inputs, "language": options.lang, "view": not options.as_json}
+    ask = dryrun.respond if calculator is dryrun.CALCULATOR else api.run
     if options.as_json:
-        return _run(json.dumps(request))
-    response = json.loads(api.run(json.dumps(request)))
+        return _run(json.dumps(request), ask)
+    response = json.loads(ask(json.dumps(request)))
     if not response["ok"]:
         lines = (f"{OPTIONS.get(e['field'], option(e['field']))}: {e['message']} {e['hint']}" for e in response["errors"])
         return _refuse(lines, language)
     _print_answer(response)
-    return 0
+    return _status(response)
 
 
 def _print_answer(response: dict[str, Any]) -> None:
     outputs = response["view"]["outputs"]
-    width = max(figures.width(output["label"]) for output in outputs)
+    width = max((figures.width(output["label"]) for output in outputs), default=0)
     for output in outputs:
         if output["table"]:
             print(f"\n{output['label']}\n  " + output["text"].replace("\n", "\n  "))
@@ -183,7 +195,7 @@ def _language_of(words: Sequence[str]) -> str:
     """The language asked for, found before parsing because the help itself is in that language."""
     for word, following in zip(words, [*words[1:], ""], strict=False):
         name, _, value = word.partition("=")
-        if name == "--lang" and (value or following) in messages.LANGUAGES:
+        if name in {"--lang", "--language"} and (value or following) in messages.LANGUAGES:
             return value or following
     return "en"
 

@@ -33,6 +33,7 @@ WORDS = {
 }
 """Columns that hold no figures."""
 COUNTS = {
+    "update",
     "times",
     "parameters",
     "trainable_parameters",

@@ -170,6 +170,13 @@ def _read_object(field: Field, entered: object) -> dict[str, Any]:
     return {name: jsontext.writable(value) for name, value in entered.items()}
 
 
+def _read_text(field: Field, entered: object) -> str:
+    """A short text, of which only the blanks around it are taken away."""
+    if not isinstance(entered, str):
+        raise InputError(field.name, "wrong_type", "text", value=entered)
+    return entered.strip()
+
+
 def _read_names(field: Field, entered: object) -> str | list[str]:
     """One of the choices, or names in a list or a text that parts them with commas or blanks."""
     if isinstance(entered, str):
@@ -232,6 +239,7 @@ READERS: dict[FieldKind, Callable[[Field, object], Any]] = {
     "object": _read_object,
     "names": _read_names,
     "choices": _read_choices,
+    "text": _read_text,
     "counts": _read_table,
     "numbers": _read_table,
 }

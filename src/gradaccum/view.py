@@ -117,6 +117,7 @@ TYPED: dict[FieldKind, Callable[[Any], str]] = {
     "object": jsontext.dumps,
     "names": lambda value: value if isinstance(value, str) else " ".join(value),
     "choices": lambda value: value if isinstance(value, str) else " ".join(value),
+    "text": str,
     "counts": _rows_text,
     "numbers": _rows_text,
 }

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from gradaccum.drawing import Drawing
 from gradaccum.units import System
 
-FieldKind = Literal["count", "size", "number", "choice", "flag", "counts", "numbers", "object", "names", "choices"]
+FieldKind = Literal["count", "size", "number", "choice", "flag", "counts", "numbers", "object", "names", "choices", "text"]
 OutputKind = Literal[
     "count",
     "size",
@@ -58,7 +58,7 @@ class Field:
     ``counts`` and ``numbers`` are tables: one row per replica, one cell per micro-batch. ``object`` is a JSON object or its
     text, and ``members`` those of its parts that a form lets a reader type one by one. ``names`` is one of the choices or a
     list of other names. ``choices`` are one or several of the choices, or ``any``, which stands for ``searched``: the ones a
-    search may try without being told.
+    search may try without being told. ``text`` is anything else.
     """
 
     name: str

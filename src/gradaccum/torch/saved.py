@@ -12,6 +12,7 @@ from torch.nn.modules import module as module_hooks
 
 LAYER = re.compile(r"^.*?\b(?:layers|layer|h)\.\d+\.?")
 PEFT_PREFIX = "base_model.model."
+OUTSIDE = "step"
 
 
 @dataclass
@@ -28,10 +29,14 @@ class Kept:
 
 
 class Saved:
-    """Collects the storages kept in a forward pass of `model`; parameters and buffers are left out."""
+    """Collects the storages kept in a forward pass of `model`; parameters and buffers are left out.
 
-    def __init__(self, model: torch.nn.Module) -> None:
+    `counts` tells which tensors are looked at: those of one device, say.
+    """
+
+    def __init__(self, model: torch.nn.Module, counts: Callable[[torch.Tensor], bool] = lambda _: True) -> None:
         self._names = {module: name for name, module in model.named_modules()}
+        self._counts = counts
         self._stack: list[torch.nn.Module] = []
         self._outside = {_identity(t.untyped_storage()) for t in (*model.parameters(), *model.buffers())}
         self.kept: dict[int, Kept] = {}
@@ -59,38 +64,32 @@ class Saved:
     def _pack(self, tensor: torch.Tensor) -> int:
         storage = tensor.untyped_storage()
         key = _identity(storage)
-        if key not in self._outside and key not in self.kept:
-            # A loss module made on the spot has no name: the module that made it answers.
-            module = next(module for module in reversed(self._stack) if module in self._names)
+        if key not in self._outside and key not in self.kept and self._counts(tensor):
+            # A loss module made on the spot has no name: the module that made it answers. Code outside all modules has none.
+            module = next((module for module in reversed(self._stack) if module in self._names), None)
             dtype = str(tensor.dtype).removeprefix("torch.")
-            kind = type(module).__name__
+            kind = type(module).__name__ if module is not None else OUTSIDE
             checkpointed = getattr(module, "gradient_checkpointing", False)
-            self.kept[key] = Kept(storage, self._names[module], kind, tuple(tensor.shape), dtype, checkpointed)
+            self.kept[key] = Kept(storage, self._names.get(module, ""), kind, tuple(tensor.shape), dtype, checkpointed)
         return key
 
     def _unpack(self, _: int) -> torch.Tensor:
         raise RuntimeError("This graph is for looking only.")
 
-    def name_slots(self, root: torch.Tensor) -> None:
+    def name_slots(self, root: torch.Tensor, *, strict: bool = True) -> None:
         """Walk the graph above `root` and write down which operation's which argument each storage is.
 
-        Checkpointing keeps its inputs beside the graph. Anything else that no node holds is a RuntimeError.
+        Checkpointing keeps its inputs beside the graph. Functions written in Python do not show what they keep; with
+        `strict`, it is a RuntimeError that no node holds something.
         """
-        todo, seen = [root.grad_fn], set()
-        while todo:
-            node = todo.pop()
-            if node is None or node in seen:
-                continue
-            seen.add(node)
-            todo += [above for above, _ in node.next_functions]
-            for slot, key in _held(node):
-                if key in self.kept:
-                    self.kept[key].slots.add(f"{_operation(node)}.{slot}")
+        for operation, slot, key in holders(root):
+            if key in self.kept:
+                self.kept[key].slots.add(f"{operation}.{slot}")
         for kept in self.kept.values():
             if not kept.slots and kept.checkpointed:
                 kept.slots.add("Checkpoint.input")
         lost = [kept for kept in self.kept.values() if not kept.slots]
-        if lost:
+        if lost and strict:
             raise RuntimeError(f"packed, but on no node of the graph: {lost}")
 
     def ledger(self) -> list[list[Any]]:
@@ -114,6 +113,19 @@ def _place(kept: Kept) -> tuple[str, str]:
     if within != name:
         return "layer", within or kept.kind
     return "other", name or kept.kind
+
+
+def holders(root: torch.Tensor) -> Iterator[tuple[str, str, int]]:
+    """Operation, slot and packed value of everything that the graph above `root` holds."""
+    todo, seen = [root.grad_fn], set()
+    while todo:
+        node = todo.pop()
+        if node is None or node in seen:
+            continue
+        seen.add(node)
+        todo += [above for above, _ in node.next_functions]
+        for slot, key in _held(node):
+            yield _operation(node), slot, key
 
 
 def _operation(node: Any) -> str:

@@ -1,12 +1,12 @@
 """Attention functions registered with Transformers beside its own `sdpa` and `eager`."""
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
 from transformers import AttentionInterface
 from transformers.integrations.sdpa_attention import repeat_kv
 
-Heads = torch.Tensor
+Heads: TypeAlias = torch.Tensor
 
 
 def _low(*heads: Heads) -> tuple[Heads, ...]:

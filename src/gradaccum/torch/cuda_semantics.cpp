@@ -2,8 +2,9 @@
 //
 // Four things are missing from a CPU build for that: kernels for the device "cuda" (every one asks the meta device for
 // shapes, dtypes and strides instead), a device guard (the autograd engine asks one for streams and devices), the CUDA
-// hooks (code that asks "is there CUDA?"), and the choice among SDPA's kernels, which lives in the CUDA library. The choice below is written from the documented rules of PyTorch 2.13 for compute capability
-// 8.0, with the checks that its public headers already hold. It is the one part that is not PyTorch's own binary.
+// hooks (code that asks "is there CUDA?"), and the choice among SDPA's kernels, which lives in the CUDA library. The
+// choice below is written from the documented rules of PyTorch 2.13 for compute capability 8.0, with the checks that its
+// public headers already hold. It is the one part that is not PyTorch's own binary.
 
 #include <ATen/Context.h>
 #include <ATen/core/LegacyTypeDispatch.h>
@@ -17,6 +18,8 @@
 #include <torch/library.h>
 
 #include <atomic>
+#include <mutex>
+#include <vector>
 
 namespace {
 
@@ -33,16 +36,21 @@ c10::Storage nothing(size_t bytes, at::DataPtr data) {
 }
 
 // What lives on the GPU, as an allocator without rounding would count it: from a storage's birth to its death.
+std::mutex changing;
 std::atomic<int64_t> live{0};
 std::atomic<int64_t> peak{0};
+std::vector<int64_t> history;
+bool recorded = false;
 
 void grow(int64_t bytes) {
+  const std::lock_guard<std::mutex> only_one(changing);
   live += bytes;
   if (live > peak) peak = live.load();
+  if (recorded) history.push_back(live);
 }
 
 void bury(void* size) {
-  live -= *static_cast<int64_t*>(size);
+  grow(-*static_cast<int64_t*>(size));
   delete static_cast<int64_t*>(size);
 }
 
@@ -114,8 +122,13 @@ class Call {
   std::vector<std::pair<at::Tensor, at::Tensor>> pairs_;
 };
 
-// No tensor has a value, and yet Transformers reads one or two: "is nothing padded?". The answer is always no.
+// No tensor has a value, and yet Transformers reads one or two: "is nothing padded?". The answer is no, unless whoever
+// listens refuses to answer the code that asks.
+std::atomic<bool (*)()> may_answer{nullptr};
+
 void no_value(torch::jit::Stack* stack) {
+  const auto listener = may_answer.load();
+  TORCH_CHECK_NOT_IMPLEMENTED(!listener || listener(), "A tensor on shapes only has no value to read.");
   const auto type = torch::jit::pop(*stack).toTensor().scalar_type();
   if (type == at::kBool) torch::jit::push(*stack, c10::Scalar(false));
   else if (at::isIntegralType(type, false)) torch::jit::push(*stack, c10::Scalar(int64_t{0}));
@@ -242,7 +255,11 @@ C10_REGISTER_CLASS(CUDAHooksRegistry, CUDAHooks, FakeCudaHooks)
 }  // namespace at
 
 extern "C" {
-int64_t oracle_live() { return live; }
-int64_t oracle_peak() { return peak; }
-void oracle_start_phase() { peak = live.load(); }
+int64_t gradaccum_live() { return live; }
+int64_t gradaccum_peak() { return peak; }
+void gradaccum_start_phase() { peak = live.load(); }
+void gradaccum_record() { recorded = true; }
+int64_t gradaccum_events() { return static_cast<int64_t>(history.size()); }
+const int64_t* gradaccum_history() { return history.data(); }
+void gradaccum_ask(bool (*listener)()) { may_answer = listener; }
 }
