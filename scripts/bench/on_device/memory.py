@@ -5,7 +5,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from oracle.saved import saved_bytes
+from gradaccum.torch.saved import saved_bytes
 
 from .bench import Bench
 from .models import llama, rows
