@@ -179,6 +179,13 @@ FAMILIES: dict[str, tuple[Configuration, ...]] = {
             _text(32000, 4096, 14336, 32, 32, 8, rope_parameters=_theta(1000000.0), sliding_window=None),
         ),
     ),
+    "qwen3_moe": (
+        Configuration(
+            "tiny-qwen3-moe",
+            "Qwen3MoeForCausalLM",
+            _text(264, 64, 176, 3, 4, 2, head_dim=24, num_experts=4, num_experts_per_tok=2, moe_intermediate_size=88),
+        ),
+    ),
     "bert": (
         Configuration(
             "tiny-bert",

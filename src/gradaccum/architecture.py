@@ -61,6 +61,7 @@ class Architecture:
     sliding_layers: tuple[bool, ...] = ()
     experts: int = 0
     experts_per_token: int = 0
+    normalised_choice: bool = True
     activation: str = "silu"
     softcap_attention: bool = False
     softcap_logits: bool = False
@@ -161,6 +162,7 @@ def architecture(config: object, known: tuple[str, ...]) -> Architecture:
         sliding_layers=_sliding(read, model_type, layers) if sliding_window else (),
         experts=read.count("experts", None if model_type in ("mixtral", "qwen3_moe") else 0),
         experts_per_token=read.count("num_experts_per_tok", None if model_type in ("mixtral", "qwen3_moe") else 0),
+        normalised_choice=read.flag("norm_topk_prob", default=model_type != "qwen3_moe"),
         activation=_activation(config, model_type),
         softcap_attention=read.has("attn_logit_softcapping"),
         softcap_logits=read.has("final_logit_softcapping"),

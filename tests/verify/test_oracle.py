@@ -25,6 +25,7 @@ FAMILIES = [
     "phi3",
     "qwen2",
     "qwen3",
+    "qwen3_moe",
     "vit",
 ]
 

@@ -32,7 +32,7 @@ class Mixtral(Llama):
             return views.reshape(tape, y, x.shape)
 
     def route(self, run: Run, flat: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Logits, the best k probabilities of each token divided by their sum, and which experts they belong to."""
+        """Logits, the best k probabilities of each token (divided by their sum, where the model does), and which experts they belong to."""
         tape, arch = run.tape, run.arch
         rows, k = flat.shape[0], arch.experts_per_token
         with tape.scope("gate"):
@@ -41,8 +41,8 @@ class Mixtral(Llama):
             scores = ops.keep_result(tape, "Softmax", ops.cast(tape, logits, "fp32"))
             chosen = tape.new((rows, k), "int64")
             best = ops.gathered(tape, scores, (rows, k), {"indices": chosen})
-            total = ops.summed_last(tape, best)
-            best = ops.divide(tape, best, total)
+            if arch.normalised_choice:
+                best = ops.divide(tape, best, ops.summed_last(tape, best))
             if not self.weights_in_fp32:
                 best = ops.cast(tape, best, logits.dtype)
         return logits, best, chosen
@@ -76,7 +76,7 @@ def run_experts(run: Run, flat: Tensor, scores: Tensor) -> Tensor:
     weighted = ops.mul(tape, y, views.reshape(tape, weight, (rows, 1)))
     back = tape.new((rows,), "int64")
     weighted = ops.gathered(tape, weighted, (rows, h), {"indices": back})
-    total = ops.summed(tape, views.reshape(tape, weighted, (flat.shape[0], k, h)))
+    total = ops.summed(tape, ops.upper(tape, views.reshape(tape, weighted, (flat.shape[0], k, h))))
     return ops.cast(tape, total, flat.dtype)
 
 
