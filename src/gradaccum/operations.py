@@ -150,13 +150,15 @@ def gathered(tape: Tape, x: Tensor, shape: Dims, kept: dict[str, Tensor]) -> Ten
 
 
 def summed(tape: Tape, x: Tensor) -> Tensor:
-    """Sum over the last dimension but one; its gradient is a view of the incoming one."""
+    """Sum over the last dimension but one, which autocast makes in fp32; its gradient is a view of the incoming one."""
     shape = x.shape
+    dtype = x.dtype if tape.autocast is None else "fp32"
 
     def rule(_: Tape, gradient: Tensor) -> list[Tensor]:
         return [Tensor(shape, contiguous_strides(shape), gradient.dtype, gradient.storage, is_view=True)]
 
-    return tape.record("Sum", tape.new((*x.shape[:-2], x.shape[-1]), x.dtype), [x], rule)
+    output = tape.record("Sum", tape.new((*x.shape[:-2], x.shape[-1]), dtype), [x], rule)
+    return settled(output, specs(x))
 
 
 def summed_last(tape: Tape, x: Tensor) -> Tensor:

@@ -32,7 +32,10 @@ class Mixtral(Llama):
             return views.reshape(tape, y, x.shape)
 
     def route(self, run: Run, flat: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Logits, the best k probabilities of each token (divided by their sum, where the model does), and which experts they belong to."""
+        """Logits, the best k probabilities of each token, and which experts they belong to.
+
+        Most models divide the probabilities by their sum.
+        """
         tape, arch = run.tape, run.arch
         rows, k = flat.shape[0], arch.experts_per_token
         with tape.scope("gate"):
@@ -52,6 +55,14 @@ class Qwen3Moe(Mixtral, Qwen3):
     """Qwen3-MoE."""
 
     weights_in_fp32 = False
+
+    def mlp(self, run: Run, x: Tensor) -> Tensor:
+        """The experts' weights are registered before the router's."""
+        h, f, e = run.arch.hidden, run.arch.mlp, run.arch.experts
+        with run.tape.scope("mlp"), run.tape.scope("experts"):
+            run.weight("gate_up_proj", e, h, 2 * f)
+            run.weight("down_proj", e, f, h)
+        return super().mlp(run, x)
 
 
 def run_experts(run: Run, flat: Tensor, scores: Tensor) -> Tensor:
@@ -76,7 +87,7 @@ def run_experts(run: Run, flat: Tensor, scores: Tensor) -> Tensor:
     weighted = ops.mul(tape, y, views.reshape(tape, weight, (rows, 1)))
     back = tape.new((rows,), "int64")
     weighted = ops.gathered(tape, weighted, (rows, h), {"indices": back})
-    total = ops.summed(tape, ops.upper(tape, views.reshape(tape, weighted, (flat.shape[0], k, h))))
+    total = ops.summed(tape, views.reshape(tape, weighted, (flat.shape[0], k, h)))
     return ops.cast(tape, total, flat.dtype)
 
 
