@@ -1,7 +1,7 @@
 """Other spellings of the Arabic words of a page, for the search index.
 
 The search in the browser compares letters, so a word is found only as it is written on the page. Readers write it without
-vowel marks, with a bare alef, with ه for ة, with or without the article: those forms go into a field of the index that is
+vowel marks, with a bare alef, with ه for ة, with or without the article: those forms go into fields of the index that are
 searched and never shown.
 """
 
@@ -19,7 +19,8 @@ LETTERS = str.maketrans({"أ": "ا", "إ": "ا", "آ": "ا", "ٱ": "ا", "ى": "
 # Particles that are written together with the word behind them; the longest comes first.
 PARTICLES = re.compile("^[وف]?(?:[بك]?ال|لل|[بلك])|^[وف]")
 SHORTEST_STEM = 3
-FIELD = "forms"
+# Forms of a title count as much as the title: nobody types its vowel marks.
+FIELDS = {"title": ("title_forms", 1000.0), "text": ("forms", 0.5)}
 
 
 def forms(word: str) -> set[str]:
@@ -49,9 +50,10 @@ def forms_of_text(text: str) -> str:
 
 
 def add_forms(index: Path) -> None:
-    """Fill the field of every entry in a search index that the theme wrote."""
+    """Fill the fields of every entry in a search index that the theme wrote."""
     data = json.loads(index.read_text(encoding="utf-8"))
-    data["config"]["fields"][FIELD] = {"boost": 0.5}
-    for entry in data["docs"]:
-        entry[FIELD] = forms_of_text(f"{entry['title']} {entry['text']}")
+    for source, (field, boost) in FIELDS.items():
+        data["config"]["fields"][field] = {"boost": boost}
+        for entry in data["docs"]:
+            entry[field] = forms_of_text(entry[source])
     index.write_text(json.dumps(data, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")
