@@ -3,6 +3,7 @@
 import { boot } from "./engine.mjs";
 import { refreshLanguageLinks } from "./language-links.mjs";
 import { LiveCalculator } from "./live-calculator.mjs";
+import { enablePresets } from "./presets.mjs";
 import { enableStepper } from "./stepper.mjs";
 
 let calculators = [];
@@ -41,5 +42,6 @@ addEventListener("hashchange", () => {
   for (const calculator of calculators) calculator.restore();
 });
 
+enablePresets();
 if (globalThis.document$) document$.subscribe(enhance);
 else enhance();

@@ -9,6 +9,7 @@ const SIDE = 14;
 const LINE = 17;
 const LEGEND = 24;
 const SIZE = 13; // Of the type.
+const LIMIT_HALO = { ...HALO, fill: undefined };
 const SYMBOLS = ["circle", "square", "triangle", "diamond"];
 
 /** Points of one combination of switches share a mark and a line; what lies above the budget is hollow. */
@@ -44,7 +45,8 @@ export function frontier({ Plot, document, data, width, direction }) {
       Plot.ruleX([LEFT], { y1: TOP, y2: floor, className: "ga-base" }),
       Plot.ruleY([floor], { x1: LEFT, x2: width - SIDE, className: "ga-base" }),
       Plot.ruleY([scaled(limit.value, value)], { x1: LEFT, x2: width - SIDE, className: "ga-limit" }),
-      Plot.text([limit], { ...anchor, y: 12, text: ({ label, text }) => `${isolated(label)} \u00b7 ${isolated(text, "ltr")}`, className: "ga-text ga-limit-text" }),
+      Plot.text([data.axis], { x: SIDE, y: 12, textAnchor: "start", text: (words) => isolated(words, direction), className: "ga-text ga-axis-label" }),
+      Plot.text([limit], { x: width - SIDE, y: scaled(limit.value, value) - 12, textAnchor: "end", text: ({ label, text }) => `${isolated(label)} \u00b7 ${isolated(text, "ltr")}`, className: "ga-text ga-limit-text", ...LIMIT_HALO }),
       ...marks(Plot, points, { x, y }),
       Plot.text(texts, { x: "x", y: "y", text: ({ name }) => isolated(name, "ltr"), className: "ga-text ga-small", ...HALO }),
       Plot.text(steps(time.domain), { x: (step) => scaled(step, time), y: floor + 16, text: (step) => step.toFixed(2), className: "ga-text ga-small" }),
