@@ -10,12 +10,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from gradaccum import storage
-from gradaccum.adapters import Counted
 from gradaccum.architecture import Architecture
-from gradaccum.graph import BYTES
+from gradaccum.graph import BYTES, Parameter
 from gradaccum.training import Fixed, Plan
+
+Counted = tuple[tuple[Parameter, int], ...]
+"""Parameters with the number of layers that have one like it."""
 
 COMPUTE_RATE = 400 * 10**12
 """F: bf16 operations a second that an H100 reached in training, 41 % of its peak.
@@ -130,27 +133,45 @@ def of_run(run: Plan, held: Fixed, parameters: Counted, per_replica: int, device
     https://arxiv.org/abs/1604.06174.
     Does not include: anything overlapping, kernel launches, loading data, shape effects on kernels.
     """
-    tokens = tokens_of(run.architecture, run.sequence_length)
-    operations = per_replica * 3 * forward_operations(run.architecture, parameters, tokens)
-    unit = Fraction(operations) / device.compute
+    work = _work(run.architecture, parameters, tokens_of(run.architecture, run.sequence_length))
+    a_byte, a_sent_byte = _shares(work.operations * per_replica, device)
+    again = int(run.setting.checkpointing == "full")
+    per_update, per_micro_batch = _network(run, work.gradients, work.weights)
+    shards = run.replicas if run.stage else 1
+    stepped = Fraction(3 * work.gradients, shards) + 2 * held.optimizer_states
+    return Costs(
+        Time(work.compute, Fraction(again, 3), reduction=per_update * a_sent_byte, optimizer=stepped * a_byte),
+        idle=(2 + again) * work.moved * a_byte,
+        reduction=per_micro_batch * a_sent_byte,
+    )
+
+
+@dataclass(frozen=True)
+class _Work:
+    """What a pass has to do, whatever the switches of the pass are."""
+
+    operations: int
+    compute: Fraction
+    weights: int
+    gradients: int
+    moved: int
+
+
+@lru_cache(maxsize=32)
+def _work(architecture: Architecture, parameters: Counted, tokens: int) -> _Work:
     whole = sum(p.count * times for p, times in parameters)
     trained = Fraction(sum(p.count * times for p, times in parameters if p.trainable), whole)
-    again = int(run.setting.checkpointing == "full")
-    weights, gradients = storage.weight_bytes(parameters), storage.gradient_bytes(parameters)
+    weights = storage.weight_bytes(parameters)
     written = 2 * BYTES["bf16"] * sum(p.count * times for p, times in parameters if p.quantized)
-    per_update, per_micro_batch = _network(run, gradients, weights)
-    shards = run.replicas if run.stage else 1
-    stepped = Fraction(3 * gradients, shards) + 2 * held.optimizer_states
-    return Costs(
-        Time(
-            compute=(2 + trained) / 3,
-            recomputation=Fraction(again, 3),
-            reduction=per_update / device.network / unit,
-            optimizer=stepped / device.memory / unit,
-        ),
-        idle=Fraction((2 + again) * (weights + written)) / device.memory / unit,
-        reduction=per_micro_batch / device.network / unit,
-    )
+    operations = forward_operations(architecture, parameters, tokens)
+    return _Work(operations, (2 + trained) / 3, weights, storage.gradient_bytes(parameters), weights + written)
+
+
+@lru_cache(maxsize=32)
+def _shares(operations: int, device: Device) -> tuple[Fraction, Fraction]:
+    """The time of a byte of memory and of one sent, as parts of the time that three forward passes take."""
+    unit = 3 * operations / device.compute
+    return 1 / (device.memory * unit), 1 / (device.network * unit)
 
 
 def _network(run: Plan, gradients: int, weights: int) -> tuple[Fraction, Fraction]:

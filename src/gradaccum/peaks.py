@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
 
@@ -30,7 +29,7 @@ def parameters(architecture: Architecture, setting: Setting) -> tuple[tuple[Para
     return parameters_of(architecture, setting)
 
 
-def parameters_for(plan: training.Plan) -> Sequence[tuple[Parameter, int]]:
+def parameters_for(plan: training.Plan) -> tuple[tuple[Parameter, int], ...]:
     """The parameters of a run; what is kept of a pass does not change them."""
     return parameters(plan.architecture, replace(plan.setting, checkpointing="none", loss="standard", attention="sdpa"))
 

@@ -128,18 +128,30 @@ class Fixed:
         return self.weights + self.optimizer_states + self.gradients + self.temporaries
 
 
-def fixed(plan: Plan, parameters: Sequence[tuple[Parameter, int]]) -> Fixed:
+def fixed(plan: Plan, parameters: tuple[tuple[Parameter, int], ...]) -> Fixed:
     """Weights, gradients, state, and what an optimizer step needs beside them, of one device.
 
     Sharding divides state (ZeRO-1), gradients (2) and weights (3) by the replicas, rounded up.
     """
-    step = storage.step_bytes(parameters, plan.optimizer, foreach=plan.foreach)
+    whole = _whole(parameters, plan.optimizer, foreach=plan.foreach)
     return Fixed(
-        weights=_shard(storage.weight_bytes(parameters), plan.replicas if plan.stage >= 3 else 1),
-        gradients=_shard(storage.gradient_bytes(parameters), plan.gradient_shards),
-        optimizer_states=_shard(storage.optimizer_bytes(parameters, plan.optimizer), plan.replicas if plan.stage >= 1 else 1),
-        gathered=_largest_unit(parameters) if plan.stage >= 3 else 0,
-        temporaries=_shard(step, plan.replicas if plan.stage else 1),
+        weights=_shard(whole.weights, plan.replicas if plan.stage >= 3 else 1),
+        gradients=_shard(whole.gradients, plan.gradient_shards),
+        optimizer_states=_shard(whole.optimizer_states, plan.replicas if plan.stage >= 1 else 1),
+        gathered=whole.gathered if plan.stage >= 3 else 0,
+        temporaries=_shard(whole.temporaries, plan.replicas if plan.stage else 1),
+    )
+
+
+@lru_cache(maxsize=64)
+def _whole(parameters: tuple[tuple[Parameter, int], ...], optimizer: str, *, foreach: bool) -> Fixed:
+    """The same before anything is sharded."""
+    return Fixed(
+        weights=storage.weight_bytes(parameters),
+        gradients=storage.gradient_bytes(parameters),
+        optimizer_states=storage.optimizer_bytes(parameters, optimizer),
+        gathered=_largest_unit(parameters),
+        temporaries=storage.step_bytes(parameters, optimizer, foreach=foreach),
     )
 
 

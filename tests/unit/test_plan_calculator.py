@@ -158,6 +158,8 @@ def test_switches_that_were_not_allowed_are_tried_where_nothing_fits():
     hopeless = ask(MODEL | {"memory_budget": "1 kB"})
     assert codes(hopeless)[:2] == ["plan_cannot_help", "plan_nothing_helps"]
     assert "helps" not in hopeless["outputs"]
+    every = dict.fromkeys(("method", "optimizer", "checkpointing", "loss", "sharding"), "any")
+    assert codes(ask(MODEL | {"memory_budget": "1 kB"} | every))[:2] == ["plan_cannot_help", "plan_nothing_helps"]
 
 
 @pytest.mark.parametrize(

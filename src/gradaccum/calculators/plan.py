@@ -170,13 +170,14 @@ def _cannot_help(values: Values, ways: list[planner.Way], budget: int, system: S
         notes.append(Note("plan_fixed_memory_overflows" if alone else "plan_sample_overflows", said))
         return Part(outputs, [], notes)
     allowed = allowed_switches(values)
-    wider = _ways(values, allowed_switches(values, all_of_them=True))
+    everything = allowed_switches(values, all_of_them=True)
+    wider = _ways(values, everything) if everything != allowed else ways
     helps = _helps(wider, allowed, per_replica, budget)
     if helps:
         outputs["helps"] = [plan_row(c, values["effective_batch"], budget, would_fit(c.way, allowed)) for c in helps]
         notes.append(Note("plan_would_fit", {"changes": changes_of(helps[0].way, allowed)}))
     else:
-        least = planner.smallest(wider, per_replica)
+        least = planner.smallest(wider, per_replica) if wider is not ways else least
         notes.append(Note("plan_nothing_helps", {"need": format_size(least.peak, system)}))
     return Part(outputs, [], notes)
 
