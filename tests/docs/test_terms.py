@@ -65,6 +65,11 @@ def test_messages_use_no_rejected_term():
     assert {key: terms for key, terms in found.items() if terms} == {}
 
 
+def test_words_of_the_benchmark_use_no_rejected_term():
+    words = json.loads((ROOT / "scripts" / "bench" / "words" / "ar.json").read_text(encoding="utf-8"))
+    assert {key: terms for key, word in words.items() if (terms := found_in(word))} == {}
+
+
 def first_optimizer(text):
     """The first mention of the optimizer, as written."""
     match = re.search(r"م[\u064b-\u0652]*ح[\u064b-\u0652]*س[\u064b-\u0652]*ّ?[\u064b-\u0652]*ن[\u064b-\u0652]*(?!\w)", text)
