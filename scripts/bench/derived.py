@@ -57,11 +57,11 @@ def summed_losses(measured: Figures) -> Figures:
 
 
 def affine(measured: Figures) -> Figures:
-    """The line through the first two points above one sample, the distance of the others from it, and the ledger's slope.
+    """The line through the first two points above one sample, how far the others are from it, and its slope from two others.
 
     >>> points = [{"micro_batch": b, "saved": 7 + 10 * b, "peak": 50 + 20 * b} for b in (2, 3, 8)]
-    >>> affine({"points": points, "ledger_slope": 10})
-    {'slope': 10, 'constant': 7, 'saved_deviation': 0, 'peak_deviation': 0.0, 'ledger_gap': 0.0}
+    >>> affine({"points": points, "ledger_slope": 10, "dry_run_slope": 8})
+    {'slope': 10, 'constant': 7, 'saved_deviation': 0, 'peak_deviation': 0.0, 'ledger_gap': 0.0, 'dry_run_gap': 0.25}
     """
     points = measured.get("points", ())
     if len(points) < 3:
@@ -70,8 +70,9 @@ def affine(measured: Figures) -> Figures:
     slope, constant = _line(points, "saved")
     figures |= {"slope": slope, "constant": constant, "saved_deviation": _deviation(points, "saved")}
     figures["peak_deviation"] = _deviation(points, "peak") / points[-1]["peak"]
-    if ledger := measured.get("ledger_slope"):
-        figures["ledger_gap"] = abs(slope / ledger - 1)
+    for name in ("ledger", "dry_run"):
+        if said := measured.get(f"{name}_slope"):
+            figures[f"{name}_gap"] = abs(slope / said - 1)
     return figures
 
 

@@ -29,7 +29,7 @@ GREEN = {
     "one_buffer": {"peak_one": 600, "peak_two": 700, "gradient_bytes": 100},
     "summed_losses": {"activations": 50, "points": [{"accumulation_steps": a, "peak": 100 + 50 * a} for a in (2, 3, 4)]},
     "affine_in_b": {
-        "ledger_slope": 10, "points": [{"micro_batch": b, "saved": 7 + 10 * b, "peak": 90 + 12 * b} for b in (2, 3, 4, 8)],
+        "ledger_slope": 10, "dry_run_slope": 10, "points": [{"micro_batch": b, "saved": 7 + 10 * b, "peak": 90 + 12 * b} for b in (2, 3, 4, 8)],
     },
     "predicted_peaks": {"rows": [{"name": "fp32", "predicted": 1000, "peak": 1001}, {"name": "bf16", "predicted": 500, "peak": 499}]},
     "throughput": {"points": [{"micro_batch": b, "median": 8 / b, "low": 7 / b, "high": 9 / b} for b in (1, 2, 8)]},
@@ -105,6 +105,11 @@ def test_what_is_no_number_holds_nothing(name, part):
 def test_an_allocator_gets_a_tolerance_that_tracked_bytes_do_not(kind, verdict):
     points = [{"accumulation_steps": 2, "peak": 1000}, {"accumulation_steps": 64, "peak": 1004}]
     assert CLAIMS["flat_peak"].judge({"points": points}, kind) == verdict
+
+
+@pytest.mark.parametrize("slope, verdict", [(10, "holds"), (11, "fails"), (None, "holds")])
+def test_a_dry_run_counts_where_there_is_one(slope, verdict):
+    assert CLAIMS["affine_in_b"].judge(GREEN["affine_in_b"] | {"dry_run_slope": slope}, "cpu") == verdict
 
 
 @pytest.mark.parametrize(

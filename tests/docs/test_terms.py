@@ -1,13 +1,14 @@
 """Arabic pages and messages keep to the glossary."""
 
 import csv
+import json
 import re
 
 import pytest
 
 import translation
 from gradaccum.messages import catalogue
-from paths import DOCS
+from paths import DOCS, ROOT
 
 MARKS = re.compile("[\u064b-\u0652\u0670\u0640\u200c]")
 ONLY_FIRST_USE = re.compile(r"\(بلا تشكيل في أول ورود\)")

@@ -9,7 +9,7 @@ from gradaccum.torch.saved import saved_bytes
 
 from .bench import Bench
 from .models import llama, rows
-from .predictions import prediction
+from .predictions import prediction, traced_slope
 from .window import accumulate
 
 Found = dict[str, Any]
@@ -74,10 +74,11 @@ def _saved(bench: Bench, size: int) -> int:
 
 
 def affine_in_b(bench: Bench, found: Found) -> None:
-    """Saved bytes and peaks for growing micro-batches, and the slope that the calculator's ledger says."""
+    """Saved bytes and peaks for growing micro-batches, and the slopes that the calculator's ledger and the dry run say."""
     setting = {"precision": PRECISION[bench.size][0], "attention": bench.device.attention, "accumulation_steps": 2}
     said = prediction(bench.config(), bench.length, 2, **setting)
     found["ledger_slope"] = said["activation_per_sample"]
+    found["dry_run_slope"] = traced_slope(bench.config(), bench.length, bench.size, **setting)
     found["points"] = []
     # From two on: one sample alone may be laid out otherwise.
     for size in (2, 3, 4, 6, 8):
