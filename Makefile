@@ -65,6 +65,10 @@ bench: $(SITE) ## how long one answer takes, in CPython and in Pyodide
 	@$(BIN)/python scripts/bench_answers.py
 	@node scripts/pyodide_pytest.mjs site/assets/ga/python "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" scripts/bench_answers.py
 
+.PHONY: bench-dry-run
+bench-dry-run: $(VERIFY_INSTALLED) ## the dry run beside PyTorch's MemTracker: the same peak, and how much faster
+	$(VERIFY)/bin/python scripts/compare_memtracker.py $(ARGS)
+
 .PHONY: bench-cpu
 bench-cpu: $(VERIFY_INSTALLED) ## measure every claim on the CPU with two ranks, into build/benchmark (ARGS='--language ar')
 	PYTHONPATH=src $(VERIFY)/bin/torchrun --standalone --nproc-per-node 2 scripts/benchmark.py --device cpu $(ARGS)

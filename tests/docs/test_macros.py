@@ -191,3 +191,14 @@ INSIDE = {
 def test_a_figure_that_is_not_inside_stops_the_build(call):
     with pytest.raises(PageError):
         call(docs_macros.macros("en"))
+
+
+def test_a_recorded_dry_run_is_shown_in_words_and_taken_by_the_planner():
+    for language, word in (("en", "Peak memory"), ("ar", "ذروة الذاكرة")):
+        shown = docs_macros.macros(language)
+        assert word in shown["dry_run_result"]()
+        assert "<polyline" in shown["dry_run_picture"]()
+    assert set(shown["dry_run_plan"]()) == {"activation_per_sample", "fixed_memory"}
+    assert "GiB" in shown["dry_run_figure"]("plan.floor")
+    with pytest.raises(PageError):
+        shown["dry_run_figure"]("plan.nothing")

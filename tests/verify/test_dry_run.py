@@ -203,6 +203,12 @@ def test_the_meta_device_says_the_same_without_a_compiler(function):
         assert here[name] == there[name], name
 
 
+def test_the_page_shows_what_the_command_finds(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    recording = importlib.import_module("record_dry_run")
+    assert recording.run() == json.loads(recording.RECORDING.read_text(encoding="utf-8"))
+
+
 # What the figures are
 
 

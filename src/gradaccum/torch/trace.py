@@ -1,5 +1,6 @@
 """The dry run: a whole window and two updates on shapes, and what came out."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -65,7 +66,7 @@ class Trace:
             "activation_constant": 3 * two - 2 * three,
             "affine": five == three + 2 * (three - two),
             "activations": kept,
-            "modules": by_module(rows),
+            "modules": by_module(rows, module_lists(subject.model)),
             "ledger": [ledger_line(row) for row in rows],
         }
 
@@ -145,11 +146,18 @@ def parts(span: Span, outputs: Outputs) -> dict[str, int]:
     }
 
 
-def by_module(rows: list[list[Any]]) -> list[dict[str, Any]]:
-    """Bytes kept by each module, all layers together, the largest first."""
+def module_lists(model: torch.nn.Module) -> list[str]:
+    """Names of the lists of modules: their members are layers alike."""
+    return [name for name, module in model.named_modules() if isinstance(module, torch.nn.ModuleList)]
+
+
+def by_module(rows: list[list[Any]], lists: list[str]) -> list[dict[str, Any]]:
+    """Bytes kept by each module, all layers together, the largest first: ``blocks.*.norm`` are those of every block."""
     sums: dict[str, list[int]] = {}
     for scope, module, *_, times, size in rows:
         name = f"{scope}: {module}" if scope == "layer" else module
+        for one in lists:
+            name = re.sub(rf"^{re.escape(one)}\.\d+(?=\.|$)", f"{one}.*", name)
         total = sums.setdefault(name, [0, 0])
         total[0] += times
         total[1] += size

@@ -1,0 +1,72 @@
+"""What a recorded dry run found, as tables, figures and a picture of the page."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import Any
+
+from gradaccum import dryrun, figures, view
+from gradaccum.calculators.declaration import Answer, Values
+from gradaccum.dryrun import picture
+from page_parts.answers import PageError
+from page_parts.markup import code_block, left_to_right, tag, text
+from paths import DOCS
+
+RECORDING = DOCS / "snippets" / "my_model.json"
+"""Written by ``scripts/record_dry_run.py``; ``make verify`` runs the same command again and compares."""
+
+
+@cache
+def recorded() -> dict[str, Any]:
+    """``command``: the words of the command line; ``outputs``: what it found."""
+    found: dict[str, Any] = json.loads(RECORDING.read_text(encoding="utf-8"))
+    return found
+
+
+def command_html() -> str:
+    """The command line that was recorded."""
+    return code_block(" ".join(["gradaccum", "dry-run", *recorded()["command"]]) + "\n", "sh")
+
+
+def figure_html(name: str) -> str:
+    """One size that was found, or a part of the plan: ``plan.fixed_memory``."""
+    value = recorded()["outputs"]
+    for part in name.split("."):
+        if part not in value:
+            raise PageError(f"the recorded dry run has no {name!r}")
+        value = value[part]
+    return left_to_right(figures.format_size(value, "binary"))
+
+
+def plan() -> dict[str, int]:
+    """What the planner takes."""
+    found = recorded()["outputs"]["plan"]
+    return {name: found[name] for name in ("activation_per_sample", "fixed_memory")}
+
+
+def result_html(language: str) -> str:
+    """The report: single figures in one table, then a table for each list."""
+    answer = Answer(recorded()["outputs"], system="binary")
+    outputs = view.view(dryrun.CALCULATOR, Values({}), answer, language, {})["outputs"]
+    single = [[text(output["label"]), tag("bdi", text(output["text"]), dir="ltr")] for output in outputs if not output["table"]]
+    parts = [_table([], single)]
+    for output in outputs:
+        if output["table"]:
+            cells = [
+                [tag("bdi", text(cell), dir="ltr") if number else text(cell) for cell, number in zip(row, numeric, strict=True)]
+                for row, numeric in ((row, output["table"]["numeric"]) for row in output["table"]["rows"])
+            ]
+            parts += [tag("p", tag("strong", text(output["label"]))), _table(output["table"]["columns"], cells)]
+    return "".join(parts)
+
+
+def _table(heads: list[str], rows: list[list[str]]) -> str:
+    head = [tag("thead", tag("tr", *(tag("th", text(head), scope="col") for head in heads)))] if heads else []
+    body = tag("tbody", *(tag("tr", *(tag("td", cell) for cell in row)) for row in rows))
+    return tag("table", *head, body)
+
+
+def picture_html(language: str) -> str:
+    """The saw-tooth, drawn by the function that ``--plot`` uses."""
+    return tag("figure", picture.svg(recorded()["outputs"], language).replace("\n", ""), class_="ga-dry-run")
