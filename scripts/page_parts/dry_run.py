@@ -54,7 +54,7 @@ def result_html(language: str) -> str:
     for output in outputs:
         if output["table"]:
             cells = [
-                [tag("bdi", text(cell), dir="ltr") if number else text(cell) for cell, number in zip(row, numeric, strict=True)]
+                [tag("bdi", text(cell), dir="ltr" if number else "auto") for cell, number in zip(row, numeric, strict=True)]
                 for row, numeric in ((row, output["table"]["numeric"]) for row in output["table"]["rows"])
             ]
             parts += [tag("p", tag("strong", text(output["label"]))), _table(output["table"]["columns"], cells)]
@@ -64,7 +64,7 @@ def result_html(language: str) -> str:
 def _table(heads: list[str], rows: list[list[str]]) -> str:
     head = [tag("thead", tag("tr", *(tag("th", text(head), scope="col") for head in heads)))] if heads else []
     body = tag("tbody", *(tag("tr", *(tag("td", cell) for cell in row)) for row in rows))
-    return tag("table", *head, body)
+    return tag("div", tag("table", *head, body), class_="ga-table", tabindex="0")
 
 
 def picture_html(language: str) -> str:

@@ -68,13 +68,13 @@ def kind_of(phase: str) -> str:
 
 
 def svg(outputs: dict[str, Any], language: str) -> str:
-    """The picture as SVG; time runs left to right in both languages."""
+    """The picture as SVG; time runs left to right in both languages, and on an Arabic page too."""
     timeline = outputs["timeline"]
     scale = Scale(timeline["phases"][-1]["to"], max(size for _, size in timeline["points"]))
     peak = figures.format_size(outputs["peak"], "binary")
     title = text("picture.dry_run.title", language, peak=peak)
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" font-family="sans-serif">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" direction="ltr" font-family="sans-serif">',
         f"<title>{escape(title)}</title>",
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#ffffff"/>',
         _words((WIDTH / 2, 24), title, language, "font-size=16"),
