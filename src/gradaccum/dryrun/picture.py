@@ -16,6 +16,7 @@ WIDTH, HEIGHT = 860, 400
 LEFT, RIGHT, TOP, BOTTOM = 76, 16, 56, 64
 COLOURS = {"forward": "#dcebf7", "backward": "#f6e3d5", "optimizer_step": "#dff0df"}
 LINE, INK, FAINT = "#1f4e79", "#222222", "#999999"
+LOOK = 'role="img" direction="ltr" font-family="sans-serif"'
 MOST_TICKS = 6
 # A size is at least one and less than 1,024 of its unit, so the last of them is always enough.
 STEPS = (1, 2, 5, 10, 20, 50, 100, 200)
@@ -74,7 +75,7 @@ def svg(outputs: dict[str, Any], language: str) -> str:
     peak = figures.format_size(outputs["peak"], "binary")
     title = text("picture.dry_run.title", language, peak=peak)
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" direction="ltr" font-family="sans-serif">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" {LOOK}>',
         f"<title>{escape(title)}</title>",
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#ffffff"/>',
         _words((WIDTH / 2, 24), title, language, "font-size=16"),
