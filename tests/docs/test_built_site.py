@@ -57,11 +57,10 @@ def broken_links(site, path, page, ids):
 
 
 def inputs_are_known(anchor, known):
-    """Whether it holds inputs for a form of that page, such as ``#effective_batch=512``, and none that the form lacks."""
-    given = [name for name, _ in parse_qsl(anchor, keep_blank_values=True)]
-    return bool(given) and all(
-        any(i.startswith("ga-") and i.endswith(f"-{name.replace('_', '-')}") for i in known) for name in given
-    )
+    """Whether it holds inputs for one form of that page, such as ``#effective_batch=512``, and none that the form lacks."""
+    given = [name.replace("_", "-") for name, _ in parse_qsl(anchor, keep_blank_values=True)]
+    forms = {i.removesuffix(given[0]) for i in known if i.startswith("ga-") and i.endswith(f"-{given[0]}")} if given else set()
+    return any(all(form + name in known for name in given) for form in forms)
 
 
 def loaded_from_elsewhere(page):
