@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from evidence import single, tables
 from gradaccum import figures, units
 from gradaccum.messages import LANGUAGES, catalogue
-from page_parts import answers, benchmark, calculator, computed, dry_run, glossary, pictures, reference
+from page_parts import answers, benchmark, calculator, computed, dry_run, frameworks, glossary, pictures, reference
 from page_parts.markup import left_to_right
 
 
@@ -107,6 +107,7 @@ def macros(language: str) -> dict[str, Any]:
         "dry_run_picture": lambda: dry_run.picture_html(language),
         "dry_run_figure": dry_run.figure_html,
         "dry_run_plan": dry_run.plan,
+        "framework_matrix": lambda: frameworks.matrix_html(language),
         "recipe": lambda framework, **inputs: reference.recipe_blocks(framework, language, inputs),
         "glossary": lambda group: glossary.glossary_list(group, language),
     }

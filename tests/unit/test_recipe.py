@@ -181,6 +181,8 @@ def test_notes_say_what_every_framework_does(framework, language):
         ({"framework": "deepspeed", "precision": "bf16"}, ["half_gradient_buffer"], ["deepspeed_master_weights"]),
         ({"framework": "pytorch", "precision": "bf16"}, ["half_gradient_buffer"], ["deepspeed_master_weights"]),
         ({"framework": "pytorch", "sharding": "zero3"}, ["fsdp2_reduces"], ["pytorch_reduces"]),
+        ({"framework": "deepspeed"}, ["deepspeed_clips_at_one"], ["trainer_clips_at_one"]),
+        ({"framework": "deepspeed", "max_grad_norm": 1}, [], ["deepspeed_clips_at_one"]),
         ({"framework": "keras"}, ["replicas_in_one_batch"], []),
         ({"framework": "optax", "replicas": 1}, [], ["replicas_in_one_batch"]),
         ({"framework": "pytorch", "micro_batch": 16}, ["no_accumulation"], []),

@@ -53,6 +53,7 @@ def framework_notes(framework: Framework, run: Run) -> list[Note]:
     half = (run.precision or "").startswith("bf16")
     conditional = {
         "trainer_clips_at_one": framework.name == "trainer" and run.max_grad_norm is None,
+        "deepspeed_clips_at_one": by_engine and framework.name != "trainer" and run.max_grad_norm is None,
         "zero_reduces_every_time": by_engine and stage in ("zero2", "zero3"),
         "deepspeed_master_weights": by_engine and half and stage != "none",
         "half_gradient_buffer": (not by_engine or stage == "none") and half and run.precision != "bf16-mixed",
