@@ -64,6 +64,24 @@ FAMILIES: dict[str, tuple[Configuration, ...]] = {
         ),
         _published("llama3-8b", "LlamaForCausalLM", LLAMA3_8B_FIELDS, (1, 4096)),
     ),
+    "granite": (
+        Configuration(
+            "tiny-granite",
+            "GraniteForCausalLM",
+            _text(
+                264,
+                64,
+                176,
+                3,
+                4,
+                2,
+                embedding_multiplier=12.0,
+                residual_multiplier=0.22,
+                attention_multiplier=0.0625,
+                logits_scaling=8.0,
+            ),
+        ),
+    ),
     "gpt2": (
         Configuration(
             "tiny-gpt2",

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from bs4 import BeautifulSoup
 
+from gradaccum.families import FAMILIES
 from paths import DOCS, ROOT
 
 GOLDEN = ROOT / "tests" / "golden"
@@ -100,3 +101,10 @@ def test_a_missing_figure_is_found(figures, missing):
 @pytest.mark.parametrize("page, path", [("index.md", "ar/index.html"), ("learn/faq.md", "ar/learn/faq/index.html")])
 def test_built_path(page, path):
     assert built(page, "ar") == Path(path)
+
+
+@pytest.mark.parametrize("language", ["ar", "en"])
+def test_the_page_names_every_family(language):
+    text = (DOCS / language / "calculators" / "training-memory.md").read_text(encoding="utf-8")
+    [line] = [line for line in text.splitlines() if "`gpt_neox`" in line]
+    assert [name for name in re.findall("`(.+?)`", line) if name != "model_type"] == list(FAMILIES)

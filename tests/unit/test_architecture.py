@@ -33,6 +33,7 @@ def read(model_type, **more):
         ("gpt_neox", {"rotary_pct": 0.5, "use_parallel_residual": False}, {"rotary": 8, "parallel_residual": False}),
         ("phi3", {"rope_parameters": {"partial_rotary_factor": 0.75}}, {"rotary": 12}),
         ("phi3", {"rope_scaling": "none"}, {"rotary": 16}),
+        ("granite", {}, {"kv_heads": 4, "tied": False, "qkv_bias": False, "mlp_bias": False, "activation": "silu"}),
         ("mixtral", {}, {"experts": 8, "experts_per_token": 2}),
         ("mixtral", {"num_local_experts": 4}, {"experts": 4}),
         ("qwen3_moe", {}, {"experts": 128, "experts_per_token": 8, "mlp": 768}),

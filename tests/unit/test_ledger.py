@@ -6,12 +6,12 @@ import re
 import pytest
 
 from gradaccum import api
+from gradaccum.families import FAMILIES
 from gradaccum.messages import LANGUAGES
 from gradaccum.models import chosen
 from gradaccum.tables import reason
 
 TINY = {"hidden_size": 72, "intermediate_size": 200, "num_hidden_layers": 3, "num_attention_heads": 6, "num_key_value_heads": 2, "vocab_size": 264, "num_local_experts": 5, "num_experts_per_tok": 3, "num_experts": 5, "moe_intermediate_size": 56, "sliding_window": None}  # fmt: skip
-FAMILIES = ("llama", "gpt2", "gpt_neox", "mistral", "qwen2", "qwen3", "gemma2", "gemma3_text", "phi3", "olmo2", "mixtral", "qwen3_moe", "bert", "vit")  # fmt: skip
 WAYS = [
     dict(zip(("attention", "checkpointing", "precision", "method", "loss", "padded"), way, strict=True))
     for way in itertools.product(

@@ -75,8 +75,10 @@ CELLS = [
     ("gemma3_text", "fp32", "lora", "sdpa", "none"),
     ("phi3", "bf16", "full", "sdpa", "none"),
     ("olmo2", "bf16-mixed", "full", "sdpa", "full"),
+    ("granite", "bf16-mixed", "lora", "sdpa", "full"),
     ("gpt_neox", "bf16", "full", "sdpa", "none"),
     ("mixtral", "bf16", "full", "sdpa", "none"),
+    ("qwen3_moe", "bf16", "full", "sdpa", "none"),
     ("bert", "bf16-mixed", "lora", "sdpa", "none"),
     ("vit", "bf16", "full", "sdpa", "none"),
 ]

@@ -18,6 +18,7 @@ FAMILIES = [
     "gemma3_text",
     "gpt2",
     "gpt_neox",
+    "granite",
     "llama",
     "mistral",
     "mixtral",

@@ -8,6 +8,7 @@ from gradaccum.families.family import Family
 from gradaccum.families.gemma import Gemma2, Gemma3
 from gradaccum.families.gpt2 import Gpt2
 from gradaccum.families.gpt_neox import GptNeox
+from gradaccum.families.granite import Granite
 from gradaccum.families.llama import Llama
 from gradaccum.families.moe import Mixtral, Qwen3Moe
 from gradaccum.families.olmo2 import Olmo2
@@ -25,6 +26,7 @@ FAMILIES: dict[str, Family] = {
     "gemma3_text": Gemma3(),
     "phi3": Phi3(),
     "olmo2": Olmo2(),
+    "granite": Granite(),
     "mixtral": Mixtral(),
     "qwen3_moe": Qwen3Moe(),
     "bert": Bert(),

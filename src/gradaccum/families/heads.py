@@ -13,9 +13,10 @@ from gradaccum.symbols import BATCH, CHUNK
 from gradaccum.tape import Tape
 
 
-def language_model_loss(run: Run, x: Tensor, head: str, table: str) -> Tensor:
+def language_model_loss(run: Run, x: Tensor, head: str, table: str, *, scaled: bool = False) -> Tensor:
     """Logits of the head, or of the embedding ``table`` it is tied to, and shifted cross entropy in fp32.
 
+    ``scaled``: the logits are divided by a number.
     Source: ``ForCausalLMLoss`` of Transformers 5.24.
     """
     if run.setting.loss == "fused":
@@ -23,6 +24,8 @@ def language_model_loss(run: Run, x: Tensor, head: str, table: str) -> Tensor:
     tape = run.tape
     with tape.scope(head):
         logits = products.mm(tape, x, head_weight(run, x, head, table))
+    if scaled:
+        logits = ops.scalar(tape, logits, "Div")
     if run.arch.softcap_logits:
         logits = ops.scalar(tape, ops.keep_result(tape, "Tanh", ops.scalar(tape, logits)))
     raised = ops.cast(tape, logits, "fp32")
