@@ -2,15 +2,13 @@
 
 The search in the browser compares letters, so a word is found only as it is written on the page. Readers write it without
 vowel marks, with a bare alef, with ه for ة, with or without the article: those forms go into fields of the index that are
-searched and never shown.
+searched and never shown; ``search_index.py`` puts them there.
 """
 
 from __future__ import annotations
 
 import html
-import json
 import re
-from pathlib import Path
 
 MARKS = re.compile("[\u064b-\u065f\u0670\u0640\u200c\u200d]")
 WORD = re.compile("[\u0621-\u063a\u0640-\u065f\u0670\u0671\u200c]+")
@@ -19,8 +17,6 @@ LETTERS = str.maketrans({"أ": "ا", "إ": "ا", "آ": "ا", "ٱ": "ا", "ى": "
 # Particles that are written together with the word behind them; the longest comes first.
 PARTICLES = re.compile("^[وف]?(?:[بك]?ال|لل|[بلك])|^[وف]")
 SHORTEST_STEM = 3
-# Forms of a title count as much as the title: nobody types its vowel marks.
-FIELDS = {"title": ("title_forms", 1000.0), "text": ("forms", 0.5)}
 
 
 def forms(word: str) -> set[str]:
@@ -47,13 +43,3 @@ def forms_of_text(text: str) -> str:
     """The forms of every word in a piece of HTML, apart from words that stand there anyway."""
     words = set(WORD.findall(html.unescape(TAG.sub(" ", text))))
     return " ".join(sorted({form for word in words for form in forms(word)} - words))
-
-
-def add_forms(index: Path) -> None:
-    """Fill the fields of every entry in a search index that the theme wrote."""
-    data = json.loads(index.read_text(encoding="utf-8"))
-    for source, (field, boost) in FIELDS.items():
-        data["config"]["fields"][field] = {"boost": boost}
-        for entry in data["docs"]:
-            entry[field] = forms_of_text(entry[source])
-    index.write_text(json.dumps(data, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")

@@ -5,7 +5,7 @@
 - renders every formula with KaTeX, as HTML and MathML;
 - says the direction of the text on ``<html>`` too, and gives names to parts that the theme leaves without;
 - puts the address of the deployment (argument, else SITE_URL) in the place of the configured one;
-- adds the spellings under which readers look for Arabic words to the search index;
+- adds descriptions, and the spellings under which readers look for Arabic words, to the search index;
 - writes the sitemaps, where each page names its counterpart, and makes the 404 pages independent of the base path;
 - adds the root page, which chooses a language, the root's 404 page and ``.nojekyll``.
 """
@@ -21,9 +21,9 @@ from html import escape, unescape
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from arabic_search import add_forms
 from page_parts.node import run_node
 from paths import DOCS, ROOT
+from search_index import complete_index
 
 DIRECTIONS = {"ar": "rtl", "en": "ltr"}
 SEARCH_NAMES = {"ar": "البحث", "en": "Search"}
@@ -48,7 +48,8 @@ def main(site_dir: str | Path, base_url: str | None = None) -> None:
         if path.name == "404.html":
             finished = free_of_base(finished, language, urlsplit(base).path)
         path.write_text(finished, encoding="utf-8")
-    add_forms(site / "ar" / "search" / "search_index.json")
+    for language in DIRECTIONS:
+        complete_index(site, language)
     write_sitemaps(site, base)
     write_root(site, base)
 

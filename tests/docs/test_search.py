@@ -58,3 +58,16 @@ def test_every_page_of_a_pitfall_is_asked_for(site):
 def test_a_page_that_is_not_there_is_not_found(site):
     [found] = json.loads(run_node(HERE / "search.mjs", {"folder": str(site / "en"), "queries": ["xylophone"]}))
     assert found == []
+
+
+@pytest.mark.parametrize("language", ["en", "ar"])
+def test_index_holds_descriptions_and_the_words_of_pages_about_one_thing(site, language):
+    index = json.loads((site / language / "search" / "search_index.json").read_text(encoding="utf-8"))
+    pages = {entry["location"]: entry for entry in index["docs"] if "#" not in entry["location"]}
+    assert all(entry["description"] for entry in pages.values())
+    assert {location for location, entry in pages.items() if "whole" in entry} == {
+        location for location in pages if location.startswith("learn/pitfalls/") and location != "learn/pitfalls/"
+    }
+    assert not any("description" in entry for entry in index["docs"] if "#" in entry["location"])
+    assert {"title", "text", "description", "whole"} <= set(index["config"]["fields"])
+    assert ("title_forms" in index["config"]["fields"]) == (language == "ar")
