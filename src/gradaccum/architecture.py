@@ -139,7 +139,7 @@ def architecture(config: object, known: tuple[str, ...]) -> Architecture:
     sliding_window = read.count("sliding_window", 0) if config.get("use_sliding_window", True) else 0
     rotary = int(head_size * _fraction(config))
     encoder = model_type in ("bert", "vit")
-    image = read.count("image_size", 224 if model_type == "vit" else 0)
+    image = read.count("image_size", 224) if model_type == "vit" else 0
     return Architecture(
         model_type=model_type,
         hidden=hidden,

@@ -49,11 +49,13 @@ def bar(key: str, role: Role, value: Number, **values: object) -> Series:
 
 def worded(drawing: Drawing, topic: str, language: str) -> dict[str, Any]:
     """The drawing as data for the module that draws it, with every word in the reader's language."""
+    # An exact ratio can have more digits than Python prints: every message takes the shortened values.
+    values = {name: _shown(value) for name, value in drawing.values.items()}
     return {
         "kind": drawing.kind,
         "title": text(f"drawing.{topic}.title", language),
-        "summary": text(f"drawing.{topic}.summary", language, **{k: _shown(v) for k, v in drawing.values.items()}),
-        "axes": [text(key, language, **drawing.values) for key in AXES[drawing.kind](topic)],
+        "summary": text(f"drawing.{topic}.summary", language, **values),
+        "axes": [text(key, language, **values) for key in AXES[drawing.kind](topic)],
         "limit": None if drawing.limit is None else float(drawing.limit),
         "series": [
             {

@@ -41,6 +41,7 @@ def read(model_type, **more):
         ("bert", {}, {"token_types": 2, "positions": 512, "labels": 2, "qkv_bias": True, "mlp_bias": True, "tied": True}),
         ("bert", {"id2label": {"0": "a", "1": "b", "2": "c"}}, {"labels": 3}),
         ("bert", {"num_labels": 5}, {"labels": 5}),
+        ("llama", {"image_size": 224}, {"image": 0, "patch": 0}),
         ("vit", {}, {"vocabulary": 0, "image": 224, "patch": 16, "channels": 3, "qkv_bias": True, "positions": 512}),
     ],
 )  # fmt: skip

@@ -327,3 +327,9 @@ def test_a_drawing_is_numbers_and_words():
     )
     assert json.loads(json.dumps(data))["series"][0]["points"] == [[1 / 3, 2.0]]
     assert data["limit"] == 1.0
+
+
+def test_a_drawing_takes_ratios_too_long_to_print():
+    answer = ask("weight_decay", view=True, learning_rate=0.8999978, micro_batches=104_008)
+    assert answer["ok"]
+    assert answer["view"]["pictures"]["drawing"]["axes"]
