@@ -8,17 +8,11 @@ Nothing here may hold a tensor longer than PyTorch does: rules of the backward p
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 
 from gradaccum.graph import BYTES, AllArrivedError, Checkpoint, Entry, Meter, Node, Parameter, Rule, Storage, Tensor, Wanted
 from gradaccum.layout import Dims, contiguous_strides
-
-ALONE = 2
-"""References to a storage that one tensor alone looks at, while they are being counted."""
-SOLE = 3
-"""References to a gradient on its way into a buffer: the loop's, the method's and the counting one's."""
 
 
 class Tape:
@@ -138,9 +132,16 @@ class Tape:
                 if gradient is None or target is None:
                     continue
                 if isinstance(target, Parameter):
-                    self._accumulate(target, gradient)
+                    waits = any(other is gradient for other in (*gradients.values(), *outgoing))
+                    self._accumulate(target, gradient, shared=waits)
                 elif target in gradients:
-                    gradients[target] = self._sum(gradients.pop(target), gradient)
+                    held = gradients.pop(target)
+                    # Counting references would answer too, but what counts as one differs between versions of Python.
+                    others = (gradient, *gradients.values(), *outgoing)
+                    alone = not held.is_view and all(o is None or o.storage is not held.storage for o in others)
+                    # Two gradients of one tensor: the later one is added into the first if nobody else looks at that.
+                    gradients[target] = held if alone else self.new(gradient.shape, gradient.dtype)
+                    del held, others
                 else:
                     gradients[target] = gradient
                 del gradient
@@ -158,13 +159,7 @@ class Tape:
             outgoing[position] = gradient
             del gradient
 
-    def _sum(self, held: Tensor, arrived: Tensor) -> Tensor:
-        """Two gradients of one tensor: the later one is added into the first if nobody else looks at that."""
-        if not held.is_view and sys.getrefcount(held.storage) <= ALONE:
-            return held
-        return self.new(arrived.shape, arrived.dtype)
-
-    def _accumulate(self, target: Parameter, gradient: Tensor) -> None:
+    def _accumulate(self, target: Parameter, gradient: Tensor, *, shared: bool) -> None:
         """The first gradient becomes the buffer, later ones are added to it and die. A sharded buffer is a part of one."""
         if target.waiting is not None:
             gradient = self.new(gradient.shape, gradient.dtype)
@@ -176,5 +171,5 @@ class Tape:
             shard = -(-gradient.storage.size // self.gradient_shards)
             self.meter.gradients += shard
             # Sharded, or wanted by something else too: then the buffer is memory of its own.
-            apart = self.gradient_shards > 1 or sys.getrefcount(gradient) > SOLE
+            apart = self.gradient_shards > 1 or shared
             target.grad = Storage(shard, self.meter) if apart else gradient.storage
