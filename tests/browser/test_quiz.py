@@ -45,12 +45,12 @@ def score(page, words, language, answered, right):
 def test_a_wrong_choice_is_explained_and_another_may_follow(page, words, language):
     question = Question(page)
     expect(question.feedback).to_be_hidden()
-    question.choices.nth(question.wrong).evaluate("choice => choice.click()")
+    question.choices.nth(question.wrong).click()
     expect(question.feedback).to_be_visible()
     expect(question.feedback).to_have_attribute("role", "status")
     first = question.feedback.text_content()
     expect(question.choices.nth(question.wrong)).to_contain_text(words[language]["ui.quiz_wrong"])
-    question.choices.nth(question.right).evaluate("choice => choice.click()")
+    question.choices.nth(question.right).click()
     expect(question.feedback).not_to_have_text(first)
     expect(question.choices.nth(question.right)).to_contain_text(words[language]["ui.quiz_right"])
     expect(page.locator(".ga-score p")).to_have_text(score(page, words, language, 1, 0))
@@ -58,7 +58,7 @@ def test_a_wrong_choice_is_explained_and_another_may_follow(page, words, languag
 
 def test_a_question_that_is_answered_stays_answered(page, words, language):
     question = Question(page)
-    question.choices.nth(question.right).evaluate("choice => choice.click()")
+    question.choices.nth(question.right).click()
     question.choices.nth(question.wrong).click(force=True)
     expect(question.choices.nth(question.wrong)).not_to_contain_text(words[language]["ui.quiz_wrong"])
     expect(page.locator(".ga-score p")).to_have_text(score(page, words, language, 1, 1))
@@ -81,7 +81,7 @@ def test_the_keyboard_is_enough(page):
 def test_answers_outlast_a_reload_and_can_be_started_over(page, words, language):
     for index in range(2):
         question = Question(page, index)
-        question.choices.nth(question.right).evaluate("choice => choice.click()")
+        question.choices.nth(question.right).click()
     page.reload()
     expect(page.locator(".ga-score p")).to_have_text(score(page, words, language, 2, 2))
     expect(Question(page).feedback).to_be_visible()
@@ -94,7 +94,7 @@ def test_answers_outlast_a_reload_and_can_be_started_over(page, words, language)
 
 def test_both_languages_share_the_answers(page, words, language):
     question = Question(page)
-    question.choices.nth(question.right).evaluate("choice => choice.click()")
+    question.choices.nth(question.right).click()
     page.locator("a.ga-language").click()
     other = {"ar": "en", "en": "ar"}[language]
     expect(page.locator("html")).to_have_attribute("lang", other)
@@ -110,7 +110,7 @@ def test_what_is_kept_may_be_anything(open_page, words, language, kept):
 def test_a_browser_that_keeps_nothing_is_no_obstacle(open_page, words, language):
     page = open_page(f"{language}/learn/quiz/", line=NO_STORAGE)
     question = Question(page)
-    question.choices.nth(question.right).evaluate("choice => choice.click()")
+    question.choices.nth(question.right).click()
     expect(page.locator(".ga-score p")).to_have_text(score(page, words, language, 1, 1))
 
 
@@ -128,7 +128,7 @@ def test_coming_from_another_page_of_the_site_works_too(open_page, language):
     page.locator("article a[href*='quiz']").click()
     expect(page.locator(".ga-score")).to_have_count(1)
     question = Question(page)
-    question.choices.nth(question.right).evaluate("choice => choice.click()")
+    question.choices.nth(question.right).click()
     expect(question.feedback).to_be_visible()
 
 
@@ -137,12 +137,25 @@ def test_axe_finds_nothing_among_answers(page, scheme):
     page.emulate_media(color_scheme=scheme)
     for index in range(3):
         question = Question(page, index)
-        question.choices.nth(question.wrong).evaluate("choice => choice.click()")
+        question.choices.nth(question.wrong).click()
         if index == 0:
-            question.choices.nth(question.right).evaluate("choice => choice.click()")
+            question.choices.nth(question.right).click()
     page.add_script_tag(path=Path(AXE))
     found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
     assert [(rule["id"], node["html"][:120]) for rule in found for node in rule["nodes"]] == []
+
+
+@pytest.mark.parametrize("width", [320, 1280])
+def test_choices_stand_in_their_question_one_below_the_other(open_page, language, width):
+    page = open_page(f"{language}/learn/quiz/", viewport={"width": width, "height": 740})
+    expect(page.locator(".ga-score")).to_have_count(1)
+    misplaced = page.evaluate("""() => [...document.querySelectorAll('.ga-question')].filter((question) => {
+      const frame = question.getBoundingClientRect();
+      const boxes = [...question.querySelectorAll('.ga-choice')].map((one) => one.getBoundingClientRect());
+      const inside = boxes.every((box) => box.left >= frame.left && box.right <= frame.right && box.bottom <= frame.bottom);
+      return !inside || boxes.some((box, index) => index && box.top < boxes[index - 1].bottom);
+    }).map((question) => question.querySelector('h3').id)""")
+    assert misplaced == []
 
 
 def test_choices_are_large_enough_to_touch(open_page, language):

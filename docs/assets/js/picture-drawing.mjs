@@ -39,8 +39,8 @@ function bars({ Plot, document, data, width, direction, key }) {
     x: { type: "identity", axis: null },
     y: { type: "identity", axis: null },
     marks: [
-      Plot.rect(of("right"), { ...bar, className: "ga-weights" }),
-      Plot.rect(of("plain"), { ...bar, className: "ga-activations" }),
+      Plot.rect(of("right"), { ...bar, className: "ga-right" }),
+      Plot.rect(of("plain"), { ...bar, className: "ga-plain" }),
       Plot.rect(of("wrong"), { ...bar, fill: `url(#${key})`, className: "ga-wrong" }),
       Plot.ruleX(rows, { x: "x", y1: bar.y1, y2: bar.y2, className: "ga-tip" }),
       data.limit === null ? null : Plot.ruleX([place(data.limit)], { y1: BAR.top, y2: foot, className: "ga-level" }),

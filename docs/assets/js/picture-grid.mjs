@@ -39,7 +39,7 @@ export function levels(Plot, values, { at, x1, x2 }) {
   ];
 }
 
-const CLASSES = { right: "ga-weights", wrong: "ga-gradients", plain: "ga-activations" };
+const CLASSES = { right: "ga-right", wrong: "ga-wrong", plain: "ga-plain" };
 // The right way is a whole line; several wrong ones are told apart by their dashes.
 const DASHES = ["8 4", "2 4", "12 3 2 3", "5 2"];
 

@@ -45,7 +45,7 @@ class Question {
     this.#buttons = [...choices.children].map((item, index) => this.#button(item, index));
     this.#feedback = make("div", "ga-feedback");
     choices.setAttribute("aria-labelledby", heading.id);
-    choices.classList.add("ga-choices");
+    choices.classList.add("ga-answers");
     choices.setAttribute("role", "list"); // a list without numbers is no list to some readers
     details.hidden = true;
     details.after(this.#feedback);
