@@ -32,19 +32,20 @@ class Meter:
     def __init__(self) -> None:
         self.live = self.peak = self.rest_peak = 0
         self.gradients = self.gradients_at_peak = 0
-        self._before = (0, 0)
+        self._peak_before = self._rest_peak_before = 0
 
     def add(self, size: int) -> None:
         """Count an allocation."""
         self.live = live = self.live + size
-        self._before = (self.peak, self.rest_peak)
-        if live > self.peak:
+        self._peak_before, self._rest_peak_before = peak, rest_peak = self.peak, self.rest_peak
+        if live > peak:
             self.peak, self.gradients_at_peak = live, self.gradients
-        self.rest_peak = max(self.rest_peak, live - self.gradients)
+        if live - self.gradients > rest_peak:
+            self.rest_peak = live - self.gradients
 
     def forget_last(self) -> None:
         """Forget that the last allocation was a peak."""
-        self.peak, self.rest_peak = self._before
+        self.peak, self.rest_peak = self._peak_before, self._rest_peak_before
 
     def restart(self) -> None:
         """Forget the peaks."""

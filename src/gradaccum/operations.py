@@ -19,6 +19,8 @@ def promoted(first: str, second: str) -> str:
     >>> promoted("bf16", "fp32"), promoted("bf16", "fp16"), promoted("int64", "fp16")
     ('fp32', 'fp32', 'fp16')
     """
+    if first == second:
+        return first
     return "fp32" if {first, second} == {"fp16", "bf16"} else max(first, second, key=PRECEDENCE.index)
 
 

@@ -28,9 +28,9 @@ class Recorder(Meter):
 
     def add(self, size: int) -> None:
         """Count an allocation."""
-        self.live += size
-        self.heights.append(self.live)
-        self.rest_heights.append(self.live - self.gradients)
+        self.live = live = self.live + size
+        self.heights.append(live)
+        self.rest_heights.append(live - self.gradients)
 
     def forget_last(self) -> None:
         """Forget the height that the last allocation reached."""
@@ -71,8 +71,15 @@ def highest(heights: Iterable[int]) -> tuple[Line, ...]:
     (Line(fixed=5, per_sample=2, per_chunk_row=0), Line(fixed=9, per_sample=0, per_chunk_row=0))
     """
     kept: list[Line] = []
+    more_rows: list[Line] = []
+    rows, most_fixed = -1, -1
+    # From the most rows of a chunk down, and among equals from the most per sample down: within equals only ``fixed`` is open.
     for height in sorted(set(heights), reverse=True):
-        line = Line.of(height)
-        if not any(higher.covers(line) for higher in kept):
-            kept.append(line)
+        if height >> 2 * _BITS != rows:
+            rows, most_fixed, more_rows = height >> 2 * _BITS, -1, kept.copy()
+        if height % BATCH > most_fixed:
+            most_fixed = height % BATCH
+            line = Line.of(height)
+            if not any(higher.covers(line) for higher in more_rows):
+                kept.append(line)
     return tuple(kept)

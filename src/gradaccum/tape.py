@@ -8,11 +8,26 @@ Nothing here may hold a tensor longer than PyTorch does: rules of the backward p
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 from gradaccum.graph import BYTES, AllArrivedError, Checkpoint, Entry, Meter, Node, Parameter, Rule, Storage, Tensor, Wanted
 from gradaccum.layout import Dims, contiguous_strides
+
+
+class Scope:
+    """A module's name, for as long as it runs."""
+
+    __slots__ = ("name", "names")
+
+    def __init__(self, names: list[str], name: str) -> None:
+        self.names, self.name = names, name
+
+    def __enter__(self) -> None:
+        self.names.append(self.name)
+
+    def __exit__(self, *_: object) -> None:
+        self.names.pop()
 
 
 class Tape:
@@ -31,12 +46,9 @@ class Tape:
         self._kept: set[int] = set()
         self.scopes: list[str] = []
 
-    @contextmanager
-    def scope(self, name: str) -> Iterator[None]:
+    def scope(self, name: str) -> Scope:
         """Name the module that is running."""
-        self.scopes.append(name)
-        yield
-        self.scopes.pop()
+        return Scope(self.scopes, name)
 
     def rerun(self, checkpoint: Checkpoint) -> None:
         """Run a checkpointed part a second time, outside the list of nodes, until all it promised is there."""
@@ -71,9 +83,10 @@ class Tape:
             if self.unpacking is not None:
                 self._arrive(self.unpacking, node, {slot: t for slot, t in (kept or {}).items() if t is not None})
                 return output
-            for slot, tensor in (kept or {}).items():
-                if tensor is not None:
-                    self._keep(node, slot, tensor)
+            if kept:
+                for slot, tensor in kept.items():
+                    if tensor is not None:
+                        self._keep(node, slot, tensor)
             for source in sources:
                 if isinstance(source, Parameter):
                     source.uses += 1
@@ -124,7 +137,8 @@ class Tape:
             if node.promised:
                 # What a checkpoint handed out is the rule's alone; what a node keeps itself goes after all else.
                 node.saved.clear()
-            self._settle(outgoing, node.wanted)
+            if node.wanted:
+                self._settle(outgoing, node.wanted)
             del incoming
             node.saved.clear()
             for position, target in enumerate(node.inputs):
@@ -132,8 +146,7 @@ class Tape:
                 if gradient is None or target is None:
                     continue
                 if isinstance(target, Parameter):
-                    waits = any(other is gradient for other in (*gradients.values(), *outgoing))
-                    self._accumulate(target, gradient, shared=waits)
+                    self._accumulate(target, gradient, shared=gradient in gradients.values() or gradient in outgoing)
                 elif target in gradients:
                     held = gradients.pop(target)
                     # Counting references would answer too, but what counts as one differs between versions of Python.

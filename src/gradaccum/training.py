@@ -21,6 +21,8 @@ from gradaccum.symbols import BATCH, Line
 
 SHARDING = ("none", "zero1", "zero2", "zero3")
 PHASES = ("first_forward", "first_backward", "later_forward", "later_backward")
+Counted = tuple[tuple[Parameter, int], ...]
+"""Parameters with the number of layers that have one like it."""
 T = TypeVar("T")
 
 
@@ -128,7 +130,7 @@ class Fixed:
         return self.weights + self.optimizer_states + self.gradients + self.temporaries
 
 
-def fixed(plan: Plan, parameters: tuple[tuple[Parameter, int], ...]) -> Fixed:
+def fixed(plan: Plan, parameters: Counted) -> Fixed:
     """Weights, gradients, state, and what an optimizer step needs beside them, of one device.
 
     Sharding divides state (ZeRO-1), gradients (2) and weights (3) by the replicas, rounded up.
@@ -144,7 +146,7 @@ def fixed(plan: Plan, parameters: tuple[tuple[Parameter, int], ...]) -> Fixed:
 
 
 @lru_cache(maxsize=64)
-def _whole(parameters: tuple[tuple[Parameter, int], ...], optimizer: str, *, foreach: bool) -> Fixed:
+def _whole(parameters: Counted, optimizer: str, *, foreach: bool) -> Fixed:
     """The same before anything is sharded."""
     return Fixed(
         weights=storage.weight_bytes(parameters),

@@ -32,12 +32,15 @@ def _ways(values: Values, allowed: dict[str, tuple[str, ...]]) -> list[planner.W
     first = {name: choices[0] for name, choices in allowed.items()}
     run = planned(Values({**values, **first, "replicas": g, "micro_batch": 1, "accumulation_steps": 1}))
     device = costs.Device(*(Fraction(values[name]) for name in ("compute_rate", "memory_bandwidth", "network_bandwidth")))
+    # All ways of one method train the same weights.
+    settings = {method: replace(run.setting, method=method) for method in allowed["method"]}
+    parameters = {method: parameters_for(replace(run, setting=setting)) for method, setting in settings.items()}
     ways = []
     for chosen in product(*allowed.values()):
         method, optimizer, checkpointing, loss, sharding = chosen
-        setting = replace(run.setting, method=method, checkpointing=checkpointing, loss=loss)
-        peaks = Peaks(replace(run, setting=setting, optimizer=optimizer, sharding=sharding))
-        cost = costs.of_run(peaks.plan, peaks.fixed, parameters_for(peaks.plan), per_replica, device)
+        setting = replace(settings[method], checkpointing=checkpointing, loss=loss)
+        peaks = Peaks(replace(run, setting=setting, optimizer=optimizer, sharding=sharding), parameters[method])
+        cost = costs.of_run(peaks.plan, peaks.fixed, peaks.parameters, per_replica, device)
         places = tuple(allowed[name].index(choice) for name, choice in zip(SWITCHES, chosen, strict=True))
         ways.append(planner.Way(peaks, cost, tuple(zip(SWITCHES, chosen, strict=True)), places[:2], places[2:]))
     return ways
