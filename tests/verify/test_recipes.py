@@ -146,7 +146,38 @@ def test_on_jax(framework, replicas):
     assert max(differences) < TOLERANCE
 
 
-@pytest.mark.parametrize("framework", sorted(set(FRAMEWORKS) - {"torchtune"}))
+@pytest.mark.parametrize("framework", sorted(FRAMEWORKS))
 def test_the_version_named_is_the_version_run(framework):
     installed = importlib.metadata.version(PACKAGES.get(framework, framework))
     assert FRAMEWORKS[framework].version.split()[-1] == installed.partition("+")[0]
+
+
+@pytest.fixture(scope="module")
+def torchtune_found(tmp_path_factory):
+    """What torchtune says of its recipe's file in every precision, clipped and not, and last of one with two wrong keys."""
+    folder = tmp_path_factory.mktemp("torchtune")
+    texts = [
+        running.files(**case("torchtune", 2, precision=precision, **more)["inputs"])["config.yaml"]
+        for precision in (None, *FRAMEWORKS["torchtune"].precisions)
+        for more in ({}, {"max_grad_norm": 1, "sharding": "zero3", "checkpointing": "full"})
+    ]
+    texts.append(texts[0].replace("  lr: ", "  lrr: ").replace("shuffle:", "shufle:"))
+    files = [folder / f"{number}.yaml" for number, _ in enumerate(texts)]
+    for file, text in zip(files, texts, strict=True):
+        file.write_text(text, encoding="utf-8")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(SCRIPTS), *sys.path])}
+    command = [sys.executable, "-m", "frameworks.on_torchtune", *map(str, files)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    found = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    assert len(found) == len(files)
+    return found
+
+
+def test_torchtune_accepts_its_configuration_and_reads_all_of_it(torchtune_found):
+    assert {json.dumps(one) for one in torchtune_found[:-1]} == {json.dumps({"refused": None, "unread": []})}
+
+
+def test_torchtune_would_find_wrong_keys(torchtune_found):
+    assert "lrr" in torchtune_found[-1]["refused"]
+    assert torchtune_found[-1]["unread"] == ["shufle"]
