@@ -277,8 +277,13 @@ def test_the_first_plan_comes_as_a_recipe(framework):
 
 def test_a_recipe_says_what_it_leaves_out_and_what_it_cannot_do():
     adapted = ask(MODEL | {"memory_budget": "16 MiB", "method": "lora", "loss": "fused", "recipe": "trainer"})
-    assert "recipe_leaves_to_you" in codes(adapted)
-    assert "Method set to lora and Loss set to fused" in " ".join(note["message"] for note in adapted["notes"])
+    assert {"recipe_leaves_to_you", "recipe_takes_adapters"} <= set(codes(adapted))
+    assert "; Loss set to fused is for you" in " ".join(note["message"] for note in adapted["notes"])
+    assert "get_peft_model" in adapted["outputs"]["files"][-1]["text"]
+    without_peft = ask(MODEL | {"memory_budget": "16 MiB", "method": "lora", "loss": "fused", "recipe": "keras"})
+    assert "Method set to lora and Loss set to fused" in " ".join(note["message"] for note in without_peft["notes"])
+    assert "recipe_takes_adapters" not in codes(without_peft)
+    assert "adapters.py" not in [file["name"] for file in without_peft["outputs"].get("files", [])]
     whole = ask(MODEL | {"memory_budget": "16 MiB", "recipe": "fsdp2"})
     assert "files" not in whole["outputs"]
     assert "recipe_cannot" in codes(whole)

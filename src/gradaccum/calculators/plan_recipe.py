@@ -9,11 +9,15 @@ from gradaccum.calculators.accumulation import replicas
 from gradaccum.calculators.declaration import Note, Setting, Values
 from gradaccum.calculators.plan_fields import has_model
 from gradaccum.calculators.recipe import framework_notes
+from gradaccum.calculators.training_memory import adapter_files
+from gradaccum.peaks import Peaks
 from gradaccum.planner import Candidate
 from gradaccum.recipes import FRAMEWORKS, Framework, Run, files
 
 BY_RECIPE = {"checkpointing", "sharding"}
 """The switches that a recipe sets; the others belong to the model and the optimizer, which are the reader's."""
+WITHOUT_PEFT = {"torchtune", "keras", "optax"}
+"""What cannot train a model that peft has changed."""
 PLAIN = {"method": "full", "optimizer": "adamw", "loss": "standard"}
 
 
@@ -24,12 +28,13 @@ class Recipe:
     framework: Framework | None = None
     run: Run | None = None
     notes: list[Note] = field(default_factory=list)
+    adapters: list[dict[str, str]] = field(default_factory=list)
 
     def worded(self, language: str) -> dict[str, Any]:
         """The files, with comments in that language."""
         if self.framework is None or self.run is None:
             return {}
-        return {"files": [vars(file) for file in files(self.framework, self.run, language)]}
+        return {"files": [vars(file) for file in files(self.framework, self.run, language)] + self.adapters}
 
 
 def recipe(values: Values, best: Candidate) -> Recipe:
@@ -43,6 +48,11 @@ def recipe(values: Values, best: Candidate) -> Recipe:
     if lacking := tuple(Setting(name, asked[name]) for name in known if name in asked and asked[name] not in known[name]):
         return Recipe(notes=[Note("recipe_cannot", {"framework": framework.version, "settings": lacking})])
     run = Run(values["effective_batch"], best.micro_batch, best.accumulation_steps, replicas(values), **asked)
+    adapters: list[dict[str, str]] = []
+    if isinstance(best.way.need, Peaks) and switches["method"] != "full" and framework.name not in WITHOUT_PEFT:
+        adapters = adapter_files(values, best.way.need.plan)
+        del switches["method"]
     yours = tuple(Setting(name, switches[name]) for name in PLAIN if switches.get(name, PLAIN[name]) != PLAIN[name])
-    notes = [Note("recipe_leaves_to_you", {"settings": yours})] if yours else []
-    return Recipe(framework, run, notes + framework_notes(framework, run))
+    notes = [Note("recipe_takes_adapters")] if adapters else []
+    notes += [Note("recipe_leaves_to_you", {"settings": yours})] if yours else []
+    return Recipe(framework, run, notes + framework_notes(framework, run), adapters)

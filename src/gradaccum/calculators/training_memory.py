@@ -78,6 +78,18 @@ def available(values: Values) -> int | None:
     return gpu_memory(values["gpu"]) if "gpu" in values else None
 
 
+def adapter_files(values: Values, plan: training.Plan) -> list[dict[str, str]]:
+    """The PEFT configuration of a run with adapters."""
+    setting = plan.setting
+    return peft_text.files(
+        plan.architecture,
+        rank=setting.rank,
+        targets=setting.targets,
+        dtype=setting.adapter_dtype,
+        quantized=models.hub_name(values) if setting.method == "qlora" else None,
+    )
+
+
 def _answer(values: Values) -> Answer:
     plan = planned(values)
     found = training.budget(plan)
@@ -119,13 +131,7 @@ def _answer(values: Values) -> Answer:
     if values["compare"]:
         outputs["methods"] = comparison.methods(plan)
     if values["method"] != "full":
-        outputs["peft"] = peft_text.files(
-            plan.architecture,
-            rank=values["rank"],
-            targets=plan.setting.targets,
-            dtype=values["adapter_dtype"],
-            quantized=models.hub_name(values) if values["method"] == "qlora" else None,
-        )
+        outputs["peft"] = adapter_files(values, plan)
     notes.append(Note("traced_not_measured"))
     return Answer(outputs, steps, notes, system="binary")
 
