@@ -9,7 +9,7 @@ import importlib.metadata
 import os
 import tempfile
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 from unittest import mock
 
 import torch
@@ -37,6 +37,23 @@ def _buffer(model: nn.Module) -> str:
     return str(next(model.parameters()).grad.dtype).removeprefix("torch.")  # type: ignore[union-attr]
 
 
+class _Run(Protocol):
+    """What a framework shows of a run of so many accumulation steps and epochs, and the model it leaves behind."""
+
+    def __call__(
+        self, shown: list[Any], steps: int, epochs: int, dtype: torch.dtype = torch.float32
+    ) -> tuple[list[dict[str, float]], nn.Module]: ...
+
+
+def _observed(run: _Run) -> Probe:
+    """The same three questions to every loop: windows and counters, unequal micro-batches, the buffer in half precision."""
+    return _summary(
+        run(toy.SHOWN, toy.STEPS, toy.EPOCHS)[0],
+        run(toy.UNEQUAL, 2, 1)[0],
+        _buffer(run(toy.SHOWN, toy.STEPS, 1, torch.bfloat16)[1]),
+    )
+
+
 def pytorch() -> Probe:
     """The loop that many tutorials print: divide by the steps, step when the count divides."""
 
@@ -56,11 +73,7 @@ def pytorch() -> Probe:
                         optimizer.zero_grad(set_to_none=False)
         return found, model
 
-    return _summary(
-        run(toy.SHOWN, toy.STEPS, toy.EPOCHS)[0],
-        run(toy.UNEQUAL, 2, 1)[0],
-        _buffer(run(toy.SHOWN, toy.STEPS, 1, torch.bfloat16)[1]),
-    )
+    return _observed(run)
 
 
 def accelerate() -> Probe:
@@ -88,11 +101,7 @@ def accelerate() -> Probe:
                         optimizer.zero_grad(set_to_none=False)
         return found, model
 
-    return _summary(
-        run(toy.SHOWN, toy.STEPS, toy.EPOCHS)[0],
-        run(toy.UNEQUAL, 2, 1)[0],
-        _buffer(run(toy.SHOWN, toy.STEPS, 1, torch.bfloat16)[1]),
-    )
+    return _observed(run)
 
 
 def lightning() -> Probe:
@@ -124,11 +133,7 @@ def lightning() -> Probe:
             trainer.fit(module, toy.loader(shown))
         return found, module
 
-    return _summary(
-        run(toy.SHOWN, toy.STEPS, toy.EPOCHS)[0],
-        run(toy.UNEQUAL, 2, 1)[0],
-        _buffer(run(toy.SHOWN, toy.STEPS, 1, torch.bfloat16)[1]),
-    )
+    return _observed(run)
 
 
 def trainer() -> Probe:
@@ -185,11 +190,7 @@ def trainer() -> Probe:
         model.weight.grad = torch.zeros(1, dtype=kept[-1])
         return found, model
 
-    return _summary(
-        run(toy.SHOWN, toy.STEPS, toy.EPOCHS)[0],
-        run(toy.UNEQUAL, 2, 1)[0],
-        _buffer(run(toy.SHOWN, toy.STEPS, 1, torch.bfloat16)[1]),
-    )
+    return _observed(run)
 
 
 def optax() -> Probe:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from gradaccum import adapters, comparison, figures, ledger, models, peaks, peft_text, storage, tex, training
@@ -78,6 +79,12 @@ def available(values: Values) -> int | None:
     return gpu_memory(values["gpu"]) if "gpu" in values else None
 
 
+def peak_step(phase: str, peak: int, parts: Mapping[str, int]) -> Step:
+    """The peak of a phase as the sum of what it is made of."""
+    terms = " + ".join(tex.near_size(size, "binary") for size in parts.values() if size)
+    return Step(rf"{terms} {tex.equals_size(peak, 'binary')}", f"peak_{phase}")
+
+
 def adapter_files(values: Values, plan: training.Plan) -> list[dict[str, str]]:
     """The PEFT configuration of a run with adapters."""
     setting = plan.setting
@@ -107,9 +114,7 @@ def _answer(values: Values) -> Answer:
         "phases": [{"phase": phase.name, "peak": phase.peak, "parts": phase.parts} for phase in found.phases],
         "ledger": ledger.rows(plan, found),
     }
-    parts = {name: size for name, size in top.parts.items() if size}
-    terms = " + ".join(tex.near_size(size, "binary") for size in parts.values())
-    steps = [Step(rf"{terms} {tex.equals_size(top.peak, 'binary')}", f"peak_{top.name}")]
+    steps = [peak_step(top.name, top.peak, top.parts)]
     notes = model_notes(values)
     if plan.setting.attention != values["attention"]:
         notes.append(Note("softcap_runs_eager"))

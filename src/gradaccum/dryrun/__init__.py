@@ -10,9 +10,9 @@ import importlib.util
 from pathlib import Path
 from typing import Any
 
-from gradaccum import api, figures, jsontext, tex
+from gradaccum import api, figures, jsontext
 from gradaccum.calculators.declaration import Answer, Calculator, Check, Field, Note, Output, Step, Values
-from gradaccum.calculators.training_memory import ATTENTIONS, PRECISIONS
+from gradaccum.calculators.training_memory import ATTENTIONS, PRECISIONS, peak_step
 from gradaccum.dryrun import picture, process
 from gradaccum.errors import InputError
 
@@ -74,8 +74,7 @@ def _steps(found: dict[str, Any]) -> list[Step]:
     if "phases" not in found:
         return []
     top = max(found["phases"], key=lambda row: row["peak"])
-    terms = " + ".join(tex.near_size(size, "binary") for size in top["parts"].values() if size)
-    return [Step(rf"{terms} {tex.equals_size(top['peak'], 'binary')}", f"peak_{top['phase']}")]
+    return [peak_step(top["phase"], top["peak"], top["parts"])]
 
 
 def _notes(values: Values, found: dict[str, Any]) -> list[Note]:
