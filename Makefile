@@ -9,14 +9,16 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 INSTALLED := $(VENV)/installed
 VERIFY_INSTALLED := $(VERIFY)/installed
+TRUST := .venv-trust
+TRUST_INSTALLED := $(TRUST)/installed
 PACKAGES := node_modules/installed
 VENDORED := build/vendored
 SITE := site/index.html
 SITE_SOURCES = $(shell find docs src scripts -type f -not -name '*.pyc') mkdocs.yml mkdocs.en.yml README.md
 
 # The newest Python that has what an environment needs. A name on PATH may be an empty shim, so each is tried.
-PYTHONS := python3.14 python3.13 python3.12 python3.11 python3 python
-FIND_PYTHON = for python in $(or $(PYTHON),$(PYTHONS)); do \
+PYTHONS_TRIED := python3.14 python3.13 python3.12 python3.11 python3 python
+FIND_PYTHON = for python in $(or $(PYTHON),$(PYTHONS_TRIED)); do \
 	  if $$python -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then break; fi; python=; \
 	done; \
 	if [ -z "$$python" ]; then \
@@ -77,6 +79,18 @@ bench-cpu: $(VERIFY_INSTALLED) ## measure every claim on the CPU with two ranks,
 bench-gpu: $(VERIFY_INSTALLED) ## the same on CUDA, one rank for each GPU of this machine
 	PYTHONPATH=src $(VERIFY)/bin/torchrun --standalone --nproc-per-node gpu scripts/benchmark.py --device cuda $(ARGS)
 
+.PHONY: fuzz
+fuzz: $(TRUST_INSTALLED) ## look for requests that break an answer, with two searches (SECONDS=600 SEED=1)
+	PYTHONPATH=src:scripts $(TRUST)/bin/python -m trust.fuzz --seconds $(or $(SECONDS),600) --seed $(or $(SEED),1)
+
+.PHONY: parity
+parity: $(SITE) ## ask all Pythons and Pyodide the same, and compare every byte (REQUESTS=20000 SEED=1 PYTHONS='python3.11 python3.14')
+	PYTHONPATH=src:scripts $(BIN)/python -m trust.parity --requests $(or $(REQUESTS),20000) --seed $(or $(SEED),1) $(PYTHONS)
+
+.PHONY: mutate
+mutate: $(TRUST_INSTALLED) ## change the formulas one place at a time and count what the tests notice (ARGS=formulas)
+	PYTHONPATH=src:scripts $(TRUST)/bin/python -m trust.mutate $(ARGS)
+
 .PHONY: site
 site: $(SITE) ## build both sites into site/
 
@@ -95,7 +109,7 @@ clean: ## remove what was built
 
 .PHONY: clean-all
 clean-all: clean ## remove the environments and node_modules too
-	rm -rf $(VENV) $(VERIFY) node_modules
+	rm -rf $(VENV) $(VERIFY) $(TRUST) node_modules
 
 $(SITE): $(INSTALLED) $(VENDORED) $(SITE_SOURCES)
 	@echo 'Building both sites ...'
@@ -124,4 +138,10 @@ $(VERIFY_INSTALLED): pyproject.toml constraints/build.txt constraints/verify.txt
 	@echo 'Installing PyTorch, which is large ...'
 	@$(VERIFY)/bin/python -m pip install --quiet -c constraints/build.txt pip
 	@$(VERIFY)/bin/python -m pip install --quiet -c constraints/verify.txt --group verify
+	@touch $@
+
+$(TRUST_INSTALLED): pyproject.toml constraints/build.txt constraints/trust.txt
+	@$(FIND_PYTHON); test -x $(TRUST)/bin/pip || { echo "Making $(TRUST) with $$($$python --version)"; $$python -m venv --clear $(TRUST); }
+	@$(TRUST)/bin/python -m pip install --quiet -c constraints/build.txt pip
+	@$(TRUST)/bin/python -m pip install --quiet -c constraints/trust.txt --group trust
 	@touch $@

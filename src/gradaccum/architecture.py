@@ -86,11 +86,14 @@ class _Config:
         if name is None:
             if default is None:
                 raise InputError("config", "missing", "config_key", key=key)
-            return default
-        try:
-            value = read_count(self.config[name], "config")
-        except InputError as error:
-            raise InputError("config", error.code, "config_count", key=name, value=self.config[name], greatest=most) from error
+            name, value = key, default
+        else:
+            try:
+                value = read_count(self.config[name], "config")
+            except InputError as error:
+                words = {"key": name, "value": self.config[name], "greatest": most}
+                raise InputError("config", error.code, "config_count", **words) from error
+        # A default may be too large beside another size: patches of 16 pixels in an image of 12.
         if value > most:
             raise InputError("config", "too_large", "config_count", key=name, value=value, greatest=most)
         return value

@@ -14,7 +14,7 @@ from gradaccum.errors import InputError
 
 _ROW_BREAK = re.compile(r"[\n;؛]+")
 _CELL_BREAK = re.compile(r"[\s|]+")
-MOST_CELLS = 100_000
+MOST_CELLS = 4_096
 """Most cells of a table; a window of more micro-batches than that is not entered by hand."""
 
 

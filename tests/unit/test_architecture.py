@@ -78,6 +78,8 @@ def test_what_a_config_leaves_out(model_type, more, expected):
         ({"model_type": "phi3"} | SIZES | {"partial_rotary_factor": 1.5}, "too_large", "config_part"),
         ({"model_type": "mixtral"} | SIZES | {"num_local_experts": None}, "missing", "config_key"),
         ({"model_type": "vit"} | SIZES | {"image_size": 16, "patch_size": 32}, "too_large", "config_count"),
+        # Patches are of 16 pixels where nothing else is said.
+        ({"model_type": "vit"} | SIZES | {"image_size": 12}, "too_large", "config_count"),
     ],
 )
 def test_faults_of_a_config(config, code, rule):

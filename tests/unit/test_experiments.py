@@ -225,6 +225,10 @@ NOTED = [
     ("clipping", {"limit": 5}, ["nothing_clipped"]),
     ("gradient_precision", {"accumulation_steps": 8}, ["still_moving"]),
     ("gradient_precision", {"accumulation_steps": 8, "spread": 1}, []),
+    # 6 * 10000 rounds to 60000 in fp16, whose largest number is 65504.
+    ("gradient_precision", {"accumulation_steps": 6, "gradient": 10000, "buffer_dtype": "fp16"}, ["still_moving"]),
+    ("gradient_precision", {"accumulation_steps": 7, "gradient": 10000, "buffer_dtype": "fp16"}, ["buffer_overflows"]),
+    ("loss_scaling", {"accumulation_steps": 64, "micro_batch": 64, "learning_rate": 1}, ["steps_run_away"]),
     ("contrastive", {"micro_batch": 1}, ["one_pair"]),
     ("contrastive", {"micro_batch": 1, "accumulation_steps": 1}, []),
     ("small_batch", {"new_effective_batch": 512}, ["same_batch"]),
@@ -333,3 +337,22 @@ def test_a_drawing_takes_ratios_too_long_to_print():
     answer = ask("weight_decay", view=True, learning_rate=0.8999978, micro_batches=104_008)
     assert answer["ok"]
     assert answer["view"]["pictures"]["drawing"]["axes"]
+
+
+def test_what_grows_beyond_a_double_is_left_out_and_said():
+    overflown = outputs("gradient_precision", accumulation_steps=100, gradient=10000, buffer_dtype="fp16")
+    assert overflown["right_mean"] == overflown["exact_mean"] == 10000
+    assert not {"wrong_mean", "wrong_sum", "gradient_error"} & set(overflown)
+    # Gradients that are infinite themselves, of either sign.
+    assert "wrong_mean" not in outputs(
+        "gradient_precision", accumulation_steps=4096, gradient=10000, spread=10, buffer_dtype="fp16"
+    )
+    away = outputs("loss_scaling", accumulation_steps=64, micro_batch=64, learning_rate=1)
+    assert "wrong_stepped_each_time" not in away
+    assert away["wrong_never_divided"] == 64 * away["right_update"]
+
+
+def test_an_error_has_no_sign():
+    for steps in range(1, 65):
+        found = outputs("gradient_precision", accumulation_steps=steps, spread=10, gradient="0.7")
+        assert found.get("gradient_error", 0) >= 0

@@ -107,7 +107,8 @@ def _check_budget(values: Values) -> None:
 
 
 def _check_targets(values: Values) -> None:
-    if has_model(values) and values["method"] != "full":
+    # Whatever the method: where nothing fits, adapters are tried as a way out.
+    if has_model(values):
         check_targets(values)
 
 

@@ -30,7 +30,8 @@ def rounded(value: float, dtype: str) -> float:
     >>> rounded(257.0, "bf16"), rounded(2049.0, "fp16"), rounded(1e-8, "fp16"), rounded(70000.0, "fp16")
     (256.0, 2048.0, 0.0, inf)
     """
-    if not value or math.isinf(value):
+    # An infinity stays one, and a negative gradient of infinite size makes it no number at all.
+    if not value or not math.isfinite(value):
         return value
     form = FORMATS[dtype]
     step = math.ldexp(1.0, max(math.frexp(value)[1] - 1, form.smallest) - form.bits + 1)

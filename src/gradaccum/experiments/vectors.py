@@ -10,6 +10,9 @@ from fractions import Fraction
 Vector = Sequence[Fraction]
 
 PLACES = 40
+SMALLEST = Fraction(1, 10**400)
+"""Far below what a double holds; an exact ratio much smaller has millions of digits."""
+
 _DECIMALS = Context(prec=PLACES)
 _SCALE: int = 10**PLACES
 
@@ -45,12 +48,14 @@ def ln(number: Fraction) -> Fraction:
 
 
 def power(base: Fraction, exponent: Fraction) -> Fraction:
-    """A power to 40 significant digits.
+    """A power to 40 significant digits, and never below ``SMALLEST``. ``base``: positive.
 
-    >>> float(power(Fraction(9, 10), Fraction(1, 4)))
-    0.9740037464252967
+    >>> float(power(Fraction(9, 10), Fraction(1, 4))), power(Fraction(1, 2), Fraction(10**6)) == SMALLEST
+    (0.9740037464252967, True)
     """
-    return Fraction(_DECIMALS.power(decimal(base), decimal(exponent)))
+    found = _DECIMALS.power(decimal(base), decimal(exponent))
+    # Its size first: turning 10^-880000 into a ratio takes seconds.
+    return Fraction(found) if found.adjusted() >= -400 else SMALLEST
 
 
 def total(vectors: Sequence[Vector]) -> list[Fraction]:

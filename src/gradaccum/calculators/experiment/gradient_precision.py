@@ -22,38 +22,36 @@ def _answer(values: Values) -> Answer:
     gradients = [unit * (1 + spread * gradient_precision.noise(i)) for i in range(a)]
     exact = Fraction(math.fsum(gradients))
     buffer = gradient_precision.running(gradients, dtype)
-    wrong, fp32 = buffer[-1], gradient_precision.running(gradients, "fp32")[-1]
+    held = sum(map(math.isfinite, buffer))
+    fp32 = Fraction(gradient_precision.running(gradients, "fp32")[-1])
     stuck = gradient_precision.stuck_at(unit, dtype)
+    p = gradient_precision.FORMATS[dtype].bits
     outputs: dict[str, Any] = {
-        "right_mean": Fraction(fp32) / a,
-        "wrong_mean": Fraction(wrong) / a,
-        "right_sum": Fraction(fp32),
-        "wrong_sum": Fraction(wrong),
+        "right_mean": fp32 / a,
+        "right_sum": fp32,
         "exact_mean": exact / a,
         "stuck_at": stuck,
-        "significant_bits": gradient_precision.FORMATS[dtype].bits,
+        "significant_bits": p,
     }
-    outputs |= {"gradient_error": abs(Fraction(wrong) - exact) / exact} if exact else {}
-    p = gradient_precision.FORMATS[dtype].bits
     steps = [
         Step(rf"2^{{{p}}} = {tex.count(2**p)}", "precision_bits"),
-        Step(
-            rf"\frac{{1}}{{{tex.count(a)}}} \cdot {tex.number(Fraction(wrong))} {tex.equals_number(outputs['wrong_mean'])}",
-            "precision_wrong",
-        ),
-        Step(
-            rf"\frac{{1}}{{{tex.count(a)}}} \cdot {tex.number(Fraction(fp32))} {tex.equals_number(outputs['right_mean'])}",
-            "precision_right",
-        ),
+        Step(rf"\frac{{1}}{{{tex.count(a)}}} \cdot {tex.number(fp32)} {tex.equals_number(fp32 / a)}", "precision_right"),
     ]
+    if held == a:
+        wrong = Fraction(buffer[-1])
+        outputs |= {"wrong_mean": wrong / a, "wrong_sum": wrong}
+        outputs |= {"gradient_error": abs(wrong - exact) / abs(exact)} if exact else {}
+        mean = rf"\frac{{1}}{{{tex.count(a)}}} \cdot {tex.number(wrong)} {tex.equals_number(wrong / a)}"
+        steps.insert(1, Step(mean, "precision_wrong"))
     marks = sorted({round(a * k / POINTS) for k in range(1, POINTS + 1)} - {0})
     sums = list(accumulate(gradients))
     curves = [
         Series("exact_sum", "right", [(0, 0), *((k, sums[k - 1]) for k in marks)]),
-        Series("buffer_sum", "wrong", [(0, 0), *((k, buffer[k - 1]) for k in marks)], {"dtype": dtype}),
+        Series("buffer_sum", "wrong", [(0, 0), *((k, buffer[k - 1]) for k in marks if k <= held)], {"dtype": dtype}),
     ]
     notes = [Note("still_moving", {"dtype": dtype, "stuck": f"{stuck:,}"})] if a < stuck and not spread else []
-    shown = {"wrong": outputs["wrong_mean"], "right": outputs["right_mean"], "dtype": dtype, "steps": f"{a:,}"}
+    notes += [Note("buffer_overflows", {"dtype": dtype, "added": f"{held + 1:,}"})] if held < a else []
+    shown = {"wrong": outputs.get("wrong_mean", "∞"), "right": outputs["right_mean"], "dtype": dtype, "steps": f"{a:,}"}
     return Answer(outputs, steps, notes, drawing=Drawing("curves", curves, shown))
 
 

@@ -8,6 +8,9 @@ from gradaccum.calculators.experiment.inputs import count, number
 from gradaccum.drawing import Drawing, bar
 from gradaccum.experiments import loss_scaling
 
+LARGEST = 10**300
+"""Beyond it a weight has run away, and no double holds it."""
+
 WRONG = {
     "wrong_never_divided": "never",
     "wrong_divided_twice": "twice",
@@ -21,6 +24,7 @@ def _answer(values: Values) -> Answer:
     found = {name: loss_scaling.first_update(b, a, rate, way) for name, way in WRONG.items()}
     right, full = (loss_scaling.first_update(b, a, rate, way) for way in ("right", "full_batch"))
     slope = -full / rate
+    found = {name: weight for name, weight in found.items() if abs(weight) <= LARGEST}
     outputs = {
         "right_update": right,
         **found,
@@ -45,6 +49,7 @@ def _answer(values: Values) -> Answer:
     bars += [bar(name, "wrong", value) for name, value in found.items()]
     shown = {"right": right, "never": found["wrong_never_divided"], "twice": found["wrong_divided_twice"]}
     notes = [Note("one_micro_batch")] if a == 1 else []
+    notes += [Note("steps_run_away")] if len(found) < len(WRONG) else []
     return Answer(outputs, steps, notes, drawing=Drawing("bars", bars, shown, limit=full))
 
 

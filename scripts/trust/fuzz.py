@@ -1,0 +1,239 @@
+"""Look for requests that break `run`: `make fuzz SECONDS=600 SEED=1`.
+
+Two searches for as long as asked: Hypothesis draws requests from its own source of chance; atheris, guided by the branches the
+package takes, changes texts and the bytes that choose requests. Every answer is held against ``invariants``; none may take
+more than 200 ms of processor time, nor the process more memory than allowed.
+What breaks is written to build/fuzz as the text of a request: put it into tests/fuzz/corpus once it is mended.
+"""
+
+import argparse
+import hashlib
+import importlib.metadata
+import json
+import os
+import re
+import resource
+import subprocess
+import sys
+import time
+from collections import Counter
+from random import Random
+from typing import Any
+
+from gradaccum import api
+from trust import invariants
+from trust.generate import request
+from trust.results import ROOT, write_result
+
+MOST_SECONDS = 0.2
+MOST_MEMORY = 2 * 2**30
+CORPUS = ROOT / "tests" / "fuzz" / "corpus"
+FOUND = ROOT / "build" / "fuzz"
+BATCH = 500
+
+
+def asked(text: str) -> tuple[str, float]:
+    """The answer and its processor time; a slow one is asked again, since the first time may have been disturbed."""
+    answer, seconds = "", MOST_SECONDS + 1
+    for _ in range(3):
+        start = time.process_time()
+        answer = api.run(text)
+        seconds = min(seconds, time.process_time() - start)
+        if seconds <= MOST_SECONDS:
+            break
+    return answer, seconds
+
+
+def faults(text: str) -> list[str]:
+    """What is wrong with the answer to a request."""
+    try:
+        answer, seconds = asked(text)
+        invariants.check(text, answer)
+    except Exception as error:  # noqa: BLE001 the search is for any of them
+        return [f"{type(error).__name__}: {error}"[:300]]
+    return [f"slow: {1000 * seconds:.0f} ms"] if seconds > MOST_SECONDS else []
+
+
+class Tally:
+    """What a search has seen."""
+
+    def __init__(self) -> None:
+        self.outcomes: Counter[str] = Counter()
+        self.slowest = 0.0
+        self.findings: dict[str, str] = {}
+
+    def take(self, text: str) -> None:
+        """Ask one request and count what became of it."""
+        start = time.process_time()
+        try:
+            found = invariants.check(text, api.run(text))
+            self.outcomes["answered" if found["ok"] else "refused"] += 1
+        except Exception as error:  # noqa: BLE001 the search is for any of them
+            self.keep(text, f"{type(error).__name__}: {error}")
+        seconds = time.process_time() - start
+        if seconds > MOST_SECONDS and (wrong := faults(text)):
+            self.keep(text, wrong[0])
+        elif seconds <= MOST_SECONDS:
+            self.slowest = max(self.slowest, seconds)
+
+    def keep(self, text: str, reason: str) -> None:
+        """Write a request that broke something down."""
+        self.outcomes["broken"] += 1
+        name = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+        FOUND.mkdir(parents=True, exist_ok=True)
+        (FOUND / f"{name}.txt").write_bytes(text.encode("utf-8", "surrogatepass"))
+        self.findings[name] = reason[:300]
+
+    def figures(self) -> dict[str, Any]:
+        """The counts as they are published."""
+        return {
+            "requests": self.outcomes.total(),
+            **{name: self.outcomes[name] for name in ("answered", "refused", "broken")},
+            "slowest_ms": round(1000 * self.slowest),
+            "peak_memory_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        }
+
+
+def with_hypothesis(seconds: float, seed: int) -> Tally:
+    """Batches of examples until the time is over; each batch has a seed of its own."""
+    import hypothesis  # noqa: PLC0415 the other search does without
+
+    tally, end, batch = Tally(), time.monotonic() + seconds, 0
+    while time.monotonic() < end:
+
+        @hypothesis.seed(seed + batch)
+        @hypothesis.settings(
+            max_examples=BATCH,
+            database=None,
+            deadline=None,
+            phases=[hypothesis.Phase.generate],
+            suppress_health_check=list(hypothesis.HealthCheck),
+        )
+        @hypothesis.given(hypothesis.strategies.randoms(use_true_random=False))
+        def search(random: Random) -> None:
+            if time.monotonic() < end:
+                tally.take(request(random))
+
+        search()
+        batch += 1
+    return tally
+
+
+class Bytes(Random):
+    """A source of chance that reads the bytes of a fuzzer, and nothing but zeros after them."""
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__(0)
+        self.data, self.place = data, 0
+
+    def getrandbits(self, k: int) -> int:
+        """The next bits."""
+        size = -(-k // 8)
+        part = self.data[self.place : self.place + size]
+        self.place += size
+        return int.from_bytes(part.ljust(size, b"\0"), "big") >> (8 * size - k)
+
+    def random(self) -> float:
+        """A number below 1 of two bytes, so that a change of one byte matters."""
+        return self.getrandbits(16) / 2**16
+
+
+def text_of(data: bytes) -> str:
+    """What bytes of the fuzzer stand for: a text as it is, or choices of the generator."""
+    if data[:1] == b"\xff":
+        return request(Bytes(data[1:]))
+    return data.decode("utf-8", "replace")
+
+
+def guided(seconds: int, seed: int) -> None:
+    """The child process of the guided search: libFuzzer ends it by itself, so it writes its tally down as it goes."""
+    import atheris  # noqa: PLC0415 the other search does without
+
+    tally, last = Tally(), [0.0]
+    target = FOUND / "guided.json"
+
+    def one(data: bytes) -> None:
+        tally.take(text_of(data))
+        if time.monotonic() - last[0] > 1:
+            last[0] = time.monotonic()
+            target.write_text(json.dumps({"figures": tally.figures(), "findings": tally.findings}), encoding="utf-8")
+
+    atheris.instrument_all()
+    options = [
+        f"-max_total_time={seconds}",
+        f"-seed={seed}",
+        "-max_len=4096",
+        "-timeout=20",
+        "-rss_limit_mb=4096",
+        "-verbosity=1",
+    ]
+    atheris.Setup([sys.argv[0], str(FOUND / "corpus"), *options], one)
+    atheris.Fuzz()
+
+
+def with_atheris(seconds: int, seed: int) -> dict[str, Any]:
+    """Run the guided search on the committed corpus and some requests, and read what it wrote down."""
+    folder = FOUND / "corpus"
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in CORPUS.iterdir():
+        (folder / path.name).write_bytes(path.read_bytes())
+    for number in range(200):
+        (folder / f"chance-{number}").write_bytes(b"\xff" + Random(seed + number).randbytes(400))
+        (folder / f"text-{number}").write_text(request(Random(seed + number)), encoding="utf-8", errors="replace")
+    command = [sys.executable, "-m", "trust.fuzz", "--guided", "--seconds", str(seconds), "--seed", str(seed)]
+    done = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True, errors="replace")
+    found: dict[str, Any] = json.loads((FOUND / "guided.json").read_text(encoding="utf-8"))
+    covered = re.findall(r"cov: (\d+)", done.stderr)
+    if not covered:
+        raise SystemExit(done.stderr[-2000:])
+    # The instrumented package is slower: only what is slow without is slow.
+    for name, reason in list(found["findings"].items()):
+        text = (FOUND / f"{name}.txt").read_bytes().decode("utf-8", "surrogatepass")
+        if reason.startswith("slow") and not faults(text):
+            del found["findings"][name]
+            found["figures"]["broken"] -= 1
+            found["figures"]["answered"] += 1
+    del found["figures"]["slowest_ms"]
+    found["figures"]["branches_first"], found["figures"]["branches_last"] = int(covered[0]), int(covered[-1])
+    return found
+
+
+def main() -> None:
+    """Search with both, write the result, fail when something was found."""
+    parser = argparse.ArgumentParser(description="Look for requests that break the package.")
+    parser.add_argument("--seconds", type=int, default=600, help="for each of the two searches")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--engine", choices=("hypothesis", "atheris"), help="one of the two only, writing no result")
+    parser.add_argument("--guided", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY)) if not options.guided else None
+    FOUND.mkdir(parents=True, exist_ok=True)
+    if options.guided:
+        guided(options.seconds, options.seed)
+    rows: list[dict[str, Any]] = []
+    findings: dict[str, str] = {}
+    for engine in ("hypothesis", "atheris"):
+        if options.engine in {None, engine}:
+            if engine == "hypothesis":
+                tally = with_hypothesis(options.seconds, options.seed)
+                figures, broken = tally.figures(), tally.findings
+            else:
+                found = with_atheris(options.seconds, options.seed)
+                figures, broken = found["figures"], found["findings"]
+            rows.append({"search": engine, "version": importlib.metadata.version(engine), **figures})
+            findings |= broken
+            print(json.dumps(rows[-1]), flush=True)
+    print(*(f"{name} {reason}" for name, reason in findings.items()), sep="\n")
+    if not options.engine:
+        limits = {
+            "most_ms": round(1000 * MOST_SECONDS),
+            "most_memory_bytes": MOST_MEMORY,
+            "corpus": len(list(CORPUS.iterdir())),
+        }
+        write_result("fuzzing", seed=options.seed, seconds=options.seconds, figures=limits, rows=rows, findings=findings)
+    sys.exit(1 if findings else 0)
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("PYTHONHASHSEED", "0")
+    main()
