@@ -33,8 +33,6 @@ FIGURES: dict[str, Callable[[], str]] = {
     "models": lambda: format_count(len({cell.model for cell in cells()})),
     "difference": lambda: f"{format_count(max(cell.difference for cell in cells()))} B",
     "bound": lambda: f"{format_decimal(100 * BOUND)} %",
-    "within": lambda: format_count(sum(cell.worst <= BOUND for cell in cells())),
-    "beyond": lambda: format_count(sum(cell.worst > BOUND for cell in cells())),
     "worst": lambda: share(max(cell.worst for cell in cells())),
     "worst_published": lambda: share(_published_worst("none")),
     "worst_published_checkpointing": lambda: share(_published_worst("full")),
