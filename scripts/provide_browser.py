@@ -1,8 +1,8 @@
 """Make sure that a Chromium is there for the browser tests.
 
 Looked for in this order: the program named in GRADACCUM_BROWSER, the machine's Chromium or Chrome, the one Playwright has
-downloaded. When there is none: Playwright's download, and where that fails or its build does not start, Debian's package
-(as root).
+downloaded, the one unpacked into build/. When there is none: Playwright's download, and where that fails or its build does
+not start, Debian's package, installed by root and unpacked into build/ for everybody else.
 """
 
 import os
@@ -12,11 +12,22 @@ import sys
 
 from playwright.sync_api import sync_playwright
 
+from paths import BUILD
+
 NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome")
 MAC_PATHS = (
     "/Applications/Chromium.app/Contents/MacOS/Chromium",
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
 )
+UNPACKED = BUILD / "browser"
+# The libraries that the package needs lie beside it, not where the system looks.
+LAUNCHER = """\
+#!/bin/sh
+here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
+LD_LIBRARY_PATH=$here/root/usr/lib/chromium:$(echo "$here"/root/usr/lib/*-linux-gnu*):$LD_LIBRARY_PATH
+export LD_LIBRARY_PATH
+exec "$here/root/usr/lib/chromium/chromium" "$@"
+"""
 DOWNLOAD_SECONDS = 300
 HELP = """\
 No Chromium was found, and none could be installed.
@@ -26,7 +37,7 @@ Install Chromium or Chrome with your system's package manager, or say where it i
 
 def main() -> None:
     """Install a browser where it is missing and say which one is used."""
-    browser = find_browser() or download() or install_package()
+    browser = find_browser() or download() or install_package() or unpack_package()
     if browser is None:
         sys.exit(HELP)
     print(f"Browser: {browser}")
@@ -40,7 +51,8 @@ def find_browser() -> str | None:
             sys.exit(f"GRADACCUM_BROWSER names {named}, which does not start.")
         return named
     found = [path for name in NAMES if (path := shutil.which(name))]
-    return next((path for path in [*found, *MAC_PATHS] if starts(path)), None) or downloaded()
+    places = [*found, *MAC_PATHS, str(UNPACKED / "chromium")]
+    return next((path for path in places if starts(path)), None) or downloaded()
 
 
 def starts(browser: str) -> bool:
@@ -79,13 +91,40 @@ def install_package() -> str | None:
     if shutil.which("apt-get") is None or os.geteuid() != 0:
         return None
     print("Installing the package chromium with apt-get.", flush=True)
+    return find_browser() if apt_get() else None
+
+
+def unpack_package() -> str | None:
+    """Unpack Debian's package, and what it needs beyond this machine, into build/: nobody need be root for that."""
+    if shutil.which("apt-get") is None or shutil.which("dpkg-deb") is None:
+        return None
+    print(f"Unpacking the package chromium into {UNPACKED}.", flush=True)
+    shutil.rmtree(UNPACKED, ignore_errors=True)
+    lists, cache, root = UNPACKED / "lists", UNPACKED / "cache", UNPACKED / "root"
+    for folder in (lists / "partial", cache / "archives" / "partial", root):
+        folder.mkdir(parents=True)
+    options = [f"Dir::State::lists={lists}", f"Dir::Cache={cache}", "Debug::NoLocking=1", "APT::Sandbox::User="]
+    if not apt_get("--download-only", *(part for option in options for part in ("--option", option))):
+        return None
+    for package in sorted((cache / "archives").glob("*.deb")):
+        subprocess.run(["dpkg-deb", "--extract", str(package), str(root)], check=True)
+    shutil.rmtree(cache)
+    shutil.rmtree(lists)
+    launcher = UNPACKED / "chromium"
+    launcher.write_text(LAUNCHER, encoding="utf-8")
+    launcher.chmod(0o755)
+    return find_browser()
+
+
+def apt_get(*options: str) -> bool:
+    """Update the lists and install the package, in the way the options say."""
     quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     for arguments in (["update"], ["install", "--yes", "--no-install-recommends", "chromium"]):
-        done = subprocess.run(["apt-get", *arguments], env=quiet, capture_output=True, text=True, check=False)
+        done = subprocess.run(["apt-get", *options, *arguments], env=quiet, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             print(f"  apt-get {arguments[0]} failed:\n{done.stderr.strip()}")
-            return None
-    return find_browser()
+            return False
+    return True
 
 
 if __name__ == "__main__":
