@@ -4,25 +4,30 @@
 
 - renders every formula with KaTeX, as HTML and MathML;
 - says the direction of the text on ``<html>`` too, and gives names to parts that the theme leaves without;
+- names the package's file, by its hash, below each calculator;
 - puts the address of the deployment (argument, else SITE_URL) in the place of the configured one;
 - adds descriptions, and the spellings under which readers look for Arabic words, to the search index;
 - writes the sitemaps, where each page names its counterpart, and makes the 404 pages independent of the base path;
-- adds the root page, which chooses a language, the root's 404 page and ``.nojekyll``.
+- adds the root page, which chooses a language, the root's 404 page and ``.nojekyll``;
+- says on every page what it may load and run.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
+import shutil
 import sys
 from collections.abc import Iterable
 from html import escape, unescape
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import content_security
 from page_parts.node import run_node
-from paths import DOCS, ROOT
+from paths import DOCS, ROOT, SHARED_ASSETS
 from search_index import complete_index
 
 DIRECTIONS = {"ar": "rtl", "en": "ltr"}
@@ -34,6 +39,10 @@ FORMULA = re.compile(
     re.DOTALL,
 )
 Formula = tuple[str, bool]
+# How KaTeX writes the sizes of a formula's parts; in the formulas alone, since a text may show such a tag too.
+SIZED = re.compile(r'<span(?: class="(?P<classes>[^"]*)")? style="(?P<style>[^"]*)">')
+WHEEL = '<code class="ga-wheel" dir="ltr"></code>'
+STYLES = SHARED_ASSETS / "katex" / "katex.min.css"
 
 
 def main(site_dir: str | Path, base_url: str | None = None) -> None:
@@ -41,17 +50,23 @@ def main(site_dir: str | Path, base_url: str | None = None) -> None:
     site = Path(site_dir)
     base = (base_url or os.environ.get("SITE_URL") or configured_base()).rstrip("/") + "/"
     pages = {path: path.read_text(encoding="utf-8") for lang in DIRECTIONS for path in sorted((site / lang).rglob("*.html"))}
-    formulas = render_formulas(pages.values())
+    formulas, rules = without_styles(render_formulas(pages.values()))
+    with (site / STYLES).open("a", encoding="utf-8") as sheet:
+        sheet.write(rules)
+    named = WHEEL.replace("></", f">{wheel_hash(site)}</")
     for path, html in pages.items():
         language = path.relative_to(site).parts[0]
-        finished = finish_page(html, language, formulas).replace(configured_base(), base)
+        finished = finish_page(html, language, formulas).replace(configured_base(), base).replace(WHEEL, named)
         if path.name == "404.html":
             finished = free_of_base(finished, language, urlsplit(base).path)
         path.write_text(finished, encoding="utf-8")
     for language in DIRECTIONS:
         complete_index(site, language)
+        # Word lists of languages whose stemmers this site never asks for.
+        shutil.rmtree(site / language / "assets" / "javascripts" / "lunr")
     write_sitemaps(site, base)
     write_root(site, base)
+    content_security.main(site)
 
 
 def configured_base() -> str:
@@ -60,6 +75,13 @@ def configured_base() -> str:
     if found is None:
         raise ValueError("mkdocs.yml: site_url must end in /ar/")
     return found[1] + "/"
+
+
+def wheel_hash(site: Path) -> str:
+    """What the lock file says that the package's file must digest to."""
+    lock = json.loads((site / SHARED_ASSETS / "python" / "lock.json").read_text(encoding="utf-8"))
+    (package,) = lock["packages"].values()
+    return str(package["sha256"])
 
 
 def replace_once(html: str, old: str, new: str) -> str:
@@ -83,6 +105,21 @@ def render_formulas(pages: Iterable[str]) -> dict[Formula, str]:
     request = [{"tex": tex, "display": display} for tex, display in wanted]
     rendered = json.loads(run_node(ROOT / "scripts" / "katex.mjs", request))
     return dict(zip(wanted, rendered, strict=True))
+
+
+def without_styles(formulas: dict[Formula, str]) -> tuple[dict[Formula, str], str]:
+    """The formulas with classes in the place of ``style`` attributes, which a strict policy forbids, and the classes' rules."""
+    rules: dict[str, str] = {}
+
+    def named(match: re.Match[str]) -> str:
+        style = unescape(match["style"])
+        name = f"ga-k{hashlib.sha256(style.encode()).hexdigest()[:8]}"
+        # An attribute wins over KaTeX's own rules, and so must these.
+        rules[name] = ";".join(f"{part}!important" for part in style.rstrip(";").split(";"))
+        return f'<span class="{" ".join(filter(None, (match["classes"], name)))}">'
+
+    changed = {formula: SIZED.sub(named, html) for formula, html in formulas.items()}
+    return changed, "".join(f".{name}{{{rule}}}\n" for name, rule in sorted(rules.items()))
 
 
 def finish_page(html: str, language: str, formulas: dict[Formula, str]) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 from mkdocs.livereload import LiveReloadServer
 
+import content_security
 import postbuild
 from paths import ROOT, SITE
 
@@ -70,6 +71,11 @@ class SiteServer(LiveReloadServer):
         start_response("200 OK", [("Content-Type", "application/xml; charset=utf-8")])
         text = path.read_text(encoding="utf-8").replace(postbuild.configured_base(), self.url)
         return [text.encode()]
+
+    def _inject_js_into_html(self, content: bytes, epoch: float) -> bytes:
+        """Let the page's policy allow the script that reloads it."""
+        html: bytes = super()._inject_js_into_html(content, epoch)  # type: ignore[no-untyped-call]
+        return content_security.allowing(html, html[html.rindex(b"<script>") + len(b"<script>") : html.rindex(b"</script>")])
 
     def server_bind(self) -> None:
         """Bind once: the server's start would do it again."""

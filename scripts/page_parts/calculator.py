@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from gradaccum import messages
+from gradaccum import __version__, messages
 from gradaccum.calculators import Calculator, Field
 from gradaccum.calculators.declaration import ANY
 from gradaccum.messages import choice_text
@@ -52,6 +52,7 @@ def calculator_html(name: str, language: str) -> str:
         tag("p", text(word("ui.worked_example", language)), class_="ga-caption"),
         steps_html(response["steps"]),
         copy_html(language),
+        package_html(language),
         class_="ga-calculator",
         data_calculator=declared.name,
         data_language=language,
@@ -234,3 +235,9 @@ def copy_html(language: str) -> str:
         for form in COPY_FORMATS
     ]
     return tag("div", *buttons, class_="ga-copy")
+
+
+def package_html(language: str) -> str:
+    """Which package answers. Its file is built after the pages, so ``postbuild`` puts the hash in its place."""
+    said = messages.text("ui.package", language, version=__version__)
+    return tag("p", text(said), " ", tag("code", class_="ga-wheel", dir="ltr"), class_="ga-package", data_search_exclude=True)

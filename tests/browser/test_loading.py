@@ -1,5 +1,6 @@
 """Where Python comes from, when, and what a reader sees when it does not come."""
 
+import re
 import shlex
 import subprocess
 import sys
@@ -151,6 +152,6 @@ def test_worker_outlives_instant_navigation(open_page, calculator_of, language):
     assert page.evaluate("window.survivor") is True
     assert len(page.guard.of_pyodide()) == fetched
     page.go_back()
-    page.wait_for_function("location.hash.includes('replicas=4')")
+    page.wait_for_url(re.compile("#.*replicas=4"))
     calculator_of(page).shows(effective_batch="128")
     assert len(page.guard.of_pyodide()) == fetched

@@ -62,6 +62,19 @@ def test_the_wheel_is_the_same_bytes_on_every_build(lock, tmp_path):
     assert hashlib.sha256(again.read_bytes()).hexdigest() == package["sha256"]
 
 
+def test_every_calculator_names_the_wheel_that_was_tested(lock, language_pages):
+    """In its footer, and by the bytes that lie on the site."""
+    (package,) = lock["packages"].values()
+    found = hashlib.sha256((SHIPPED / "python" / package["file_name"]).read_bytes()).hexdigest()
+    shown = {
+        path: [code.text for code in calculator.select(".ga-package .ga-wheel")]
+        for path, page in language_pages.items()
+        for calculator in page.select(".ga-calculator")
+    }
+    assert len(shown) > 2
+    assert {tuple(hashes) for hashes in shown.values()} == {(found,)}
+
+
 def test_the_wheel_holds_every_file_of_the_package(lock):
     (package,) = lock["packages"].values()
     with zipfile.ZipFile(SHIPPED / "python" / package["file_name"]) as wheel:

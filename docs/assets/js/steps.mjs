@@ -4,14 +4,14 @@ import { katex } from "./lazy.mjs";
 
 export async function renderSteps(list, steps) {
   list.dataset.wanted = JSON.stringify(steps);
-  const { renderToString } = await katex();
+  const { render } = await katex();
   if (list.dataset.wanted !== JSON.stringify(steps)) return; // A newer answer came while KaTeX was loading.
   list.replaceChildren(
     ...steps.map(({ tex, text }) => {
       const line = document.createElement("li");
       const formula = document.createElement("div");
       formula.className = "arithmatex arithmatex-live";
-      formula.innerHTML = renderToString(tex, { displayMode: true, output: "htmlAndMathml", throwOnError: false });
+      render(tex, formula, { displayMode: true, output: "htmlAndMathml", throwOnError: false });
       const words = document.createElement("p");
       words.textContent = text;
       line.append(formula, words);
@@ -27,6 +27,6 @@ function reachable(formula) {
 }
 
 export async function renderFormula(element, tex) {
-  const { renderToString } = await katex();
-  element.innerHTML = renderToString(tex, { output: "htmlAndMathml", throwOnError: false });
+  const { render } = await katex();
+  render(tex, element, { output: "htmlAndMathml", throwOnError: false });
 }
