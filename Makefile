@@ -94,6 +94,10 @@ mutate: $(TRUST_INSTALLED) ## change the formulas one place at a time and count 
 .PHONY: site
 site: $(SITE) ## build both sites into site/
 
+.PHONY: reproduce
+reproduce: $(INSTALLED) $(VENDORED) ## build the last commit twice, in two folders, and compare every byte
+	@$(BIN)/python scripts/reproduce.py $(ARGS)
+
 .PHONY: browser
 browser: $(PACKAGES)
 	@$(PLAYWRIGHT) $(BIN)/python scripts/provide_browser.py
