@@ -16,6 +16,7 @@ from typing import Any
 
 import postbuild
 from evidence.cells import cells
+from page_parts import licences
 from paths import BUILD, DOCS, NODE_MODULES, ROOT, SHARED_ASSETS, SITE, VENDOR
 from provide_node import search_path
 
@@ -45,6 +46,7 @@ def build(site: Path = SITE) -> None:
         shutil.copytree(DOCS / "assets", assets)
         shutil.copytree(VENDOR, assets, dirs_exist_ok=True)
         provide_package(assets / "python")
+        licences.write_texts(fresh)
         postbuild.main(fresh)
         replace(site, fresh, aside=Path(folder) / "old")
 
