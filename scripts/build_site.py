@@ -14,6 +14,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import content_security
 import postbuild
 from evidence.cells import cells
 from page_parts import licences
@@ -48,6 +49,7 @@ def build(site: Path = SITE) -> None:
         provide_package(assets / "python")
         licences.write_texts(fresh)
         postbuild.main(fresh)
+        content_security.main(fresh)
         replace(site, fresh, aside=Path(folder) / "old")
 
 

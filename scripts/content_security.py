@@ -1,8 +1,9 @@
 """What a page may load and run, said in the page itself: hosts such as GitHub Pages let nobody add headers.
 
-``main(site)`` is the last step of a build. It reads every page, refuses what no strict policy can allow (``style`` attributes,
-event handlers in the markup, addresses that are code), and writes one policy into all of them. The policy is one and the same
-because a page that the theme fetched by itself runs its scripts under the policy of the page that the reader opened first.
+``main(site)`` comes after every step that writes into pages. It reads every page, refuses what no strict policy can allow
+(``style`` attributes, event handlers in the markup, addresses that are code), and writes one policy into all of them. The
+policy is one and the same because a page that the theme fetched by itself runs its scripts under the policy of the page that
+the reader opened first.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from collections.abc import Iterable
 from html.parser import HTMLParser
 from pathlib import Path
 
-from paths import SHARED_ASSETS
 from vendor import RELEASE
 
 # Blocks of data are no scripts to a browser, so no policy speaks of them.
@@ -40,15 +40,16 @@ def main(site: Path) -> None:
             raise ValueError(f"{path}: expected once: {CHARSET}")
         # Before anything else: a policy does not reach back to what stands above it.
         path.write_text(html.replace(CHARSET, CHARSET + meta), encoding="utf-8")
-    (site / "_headers").write_text(headers(), encoding="utf-8")
+    (worker,) = site.glob("assets/*/js/worker.mjs")
+    (site / "_headers").write_text(headers(worker.relative_to(site).as_posix()), encoding="utf-8")
 
 
-def headers() -> str:
+def headers(worker: str) -> str:
     """The file in which Netlify, Cloudflare Pages and their like look for headers: what a page cannot say about itself.
 
     Where two rules meet, hosts send both values and browsers obey both, so the policy of all pages stands in the pages alone.
     """
-    rules = {"/*": EVERYWHERE, f"/{SHARED_ASSETS.as_posix()}/js/worker.mjs": {"Content-Security-Policy": worker_policy()}}
+    rules = {"/*": EVERYWHERE, f"/{worker}": {"Content-Security-Policy": worker_policy()}}
     return "".join(
         "".join([f"{path}\n", *(f"  {name}: {value}\n" for name, value in given.items())]) for path, given in rules.items()
     )

@@ -8,8 +8,7 @@
 - puts the address of the deployment (argument, else SITE_URL) in the place of the configured one;
 - adds descriptions, and the spellings under which readers look for Arabic words, to the search index;
 - writes the sitemaps, where each page names its counterpart, and makes the 404 pages independent of the base path;
-- adds the root page, which chooses a language, the root's 404 page and ``.nojekyll``;
-- says on every page what it may load and run.
+- adds the root page, which chooses a language, the root's 404 page and ``.nojekyll``.
 """
 
 from __future__ import annotations
@@ -25,7 +24,6 @@ from html import escape, unescape
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import content_security
 from page_parts.node import run_node
 from paths import DOCS, ROOT, SHARED_ASSETS
 from search_index import complete_index
@@ -66,7 +64,6 @@ def main(site_dir: str | Path, base_url: str | None = None) -> None:
         shutil.rmtree(site / language / "assets" / "javascripts" / "lunr")
     write_sitemaps(site, base)
     write_root(site, base)
-    content_security.main(site)
 
 
 def configured_base() -> str:

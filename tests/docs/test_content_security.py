@@ -64,8 +64,8 @@ def test_the_worker_alone_may_ask_the_pinned_cdn(site):
     rules = (site / "_headers").read_text(encoding="utf-8")
     cdn = re.search(r'cdn = "([^"]+)"', (DOCS / "assets" / "js" / "pyodide-release.mjs").read_text(encoding="utf-8"))[1]
     everywhere, worker = re.split(r"^(?=/assets)", rules, flags=re.MULTILINE)
-    assert worker.startswith("/assets/ga/js/worker.mjs\n")
-    assert (site / "assets/ga/js/worker.mjs").is_file()
+    assert (site / worker.splitlines()[0].removeprefix("/")).name == "worker.mjs"
+    assert (site / worker.splitlines()[0].removeprefix("/")).is_file()
     assert re.findall(r"https?://\S+", rules) == [cdn]
     assert "frame-ancestors 'none'" in everywhere
 
