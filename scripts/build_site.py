@@ -16,6 +16,7 @@ from typing import Any
 
 import content_security
 import postbuild
+import social_cards
 from evidence.cells import cells
 from page_parts import licences
 from paths import BUILD, DOCS, NODE_MODULES, ROOT, SHARED_ASSETS, SITE, VENDOR
@@ -50,6 +51,7 @@ def build(site: Path = SITE) -> None:
         licences.write_texts(fresh)
         postbuild.main(fresh)
         content_security.main(fresh)
+        social_cards.main(fresh)
         replace(site, fresh, aside=Path(folder) / "old")
 
 
