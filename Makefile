@@ -65,7 +65,7 @@ verify: $(VERIFY_INSTALLED) ## hold the claims against PyTorch on the CPU
 .PHONY: bench
 bench: $(SITE) ## how long one answer takes, in CPython and in Pyodide
 	@$(BIN)/python scripts/bench_answers.py
-	@node scripts/pyodide_pytest.mjs site/assets/ga/python "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" scripts/bench_answers.py
+	@node scripts/pyodide_pytest.mjs site/assets/ga-*/python "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" scripts/bench_answers.py
 
 .PHONY: bench-dry-run
 bench-dry-run: $(VERIFY_INSTALLED) ## the dry run beside PyTorch's MemTracker: the same peak, and how much faster
@@ -119,7 +119,7 @@ $(SITE): $(INSTALLED) $(VENDORED) $(SITE_SOURCES)
 	@echo 'Building both sites ...'
 	@$(BIN)/python scripts/build_site.py
 
-$(VENDORED): $(PACKAGES) scripts/vendor.py scripts/paths.py
+$(VENDORED): $(PACKAGES) scripts/vendor.py scripts/fonts.py scripts/paths.py
 	@$(BIN)/python scripts/vendor.py
 	@touch $@
 

@@ -19,10 +19,9 @@ import postbuild
 import social_cards
 from evidence.cells import cells
 from page_parts import licences
-from paths import BUILD, DOCS, NODE_MODULES, ROOT, SHARED_ASSETS, SITE, VENDOR
+from paths import BUILD, CONFIGS, DOCS, NODE_MODULES, ROOT, SHARED_ASSETS, SITE, VENDOR
 from provide_node import search_path
-
-CONFIGS = {"ar": ROOT / "mkdocs.yml", "en": ROOT / "mkdocs.en.yml"}
+from site_files import finish_files, write_worker
 
 # Any fixed moment makes the wheel's bytes, and so its hash, the same on every build. Zip cannot hold one before 1980.
 FIXED_MOMENT = "1700000000"
@@ -50,8 +49,10 @@ def build(site: Path = SITE) -> None:
         provide_package(assets / "python")
         licences.write_texts(fresh)
         postbuild.main(fresh)
-        content_security.main(fresh)
         social_cards.main(fresh)
+        finish_files(fresh)
+        content_security.main(fresh)
+        write_worker(fresh)
         replace(site, fresh, aside=Path(folder) / "old")
 
 

@@ -10,5 +10,8 @@ SITE = ROOT / "site"
 DOCS = ROOT / "docs"
 CONSTRAINTS = ROOT / "constraints"
 
+CONFIGS = {"ar": ROOT / "mkdocs.yml", "en": ROOT / "mkdocs.en.yml"}
+
 # Both sites share what lies here; pages find it through <meta name="ga-base">.
+# In the finished site the folder's name goes on with a digest of its content: assets/ga-0123abcd.
 SHARED_ASSETS = Path("assets") / "ga"

@@ -14,20 +14,13 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from fonts import copy_fonts, split_katex_fonts
 from paths import DOCS, NODE_MODULES, VENDOR
 
 RELEASE = DOCS / "assets" / "js" / "pyodide-release.mjs"
 
 # What loadPyodide() fetches. The package's lock file is not among them: the page passes a lock of its own.
 PYODIDE_FILES = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip")
-
-WEIGHTS = (400, 600, 700)
-# Package under @fontsource, family name, subsets. The Arabic family draws Latin letters too, so both scripts match.
-FONTS = (
-    ("ibm-plex-sans-arabic", "IBM Plex Sans Arabic", ("arabic", "latin")),
-    ("ibm-plex-sans", "IBM Plex Sans", ("latin",)),
-    ("ibm-plex-mono", "IBM Plex Mono", ("latin",)),
-)
 
 
 def main() -> None:
@@ -70,25 +63,7 @@ def copy_katex_style(target: Path) -> None:
     if not names or not all(name.endswith(".woff2") for name in names):
         raise SystemExit(f"vendor: KaTeX's stylesheet asks for other fonts than .woff2: {names}")
     copy(dist, target / "fonts", *names)
-
-
-def copy_fonts(target: Path) -> None:
-    """Copy the weights and subsets in use, and write the stylesheet that declares them."""
-    rules = []
-    for package, family, subsets in FONTS:
-        source = NODE_MODULES / "@fontsource" / package
-        copy(source, target, "LICENSE")
-        (target / "LICENSE").rename(target / f"LICENSE.{package}")
-        ranges: dict[str, str] = read_json(source / "unicode.json")
-        for subset in subsets:
-            for weight in WEIGHTS:
-                name = f"{package}-{subset}-{weight}-normal.woff2"
-                copy(source / "files", target, name)
-                rules.append(
-                    f'@font-face{{font-family:"{family}";font-style:normal;font-weight:{weight};font-display:swap;'
-                    f'src:url({name}) format("woff2");unicode-range:{ranges[subset]}}}\n'
-                )
-    (target / "fonts.css").write_text("".join(rules), encoding="utf-8")
+    split_katex_fonts(target)
 
 
 def release_module() -> str:

@@ -1,6 +1,7 @@
 """A browser, the built site under a sub-path, the CDN played by the npm package, and a guard over every page.
 
 The guard fails a test when a page asked any host but this machine and the CDN, wrote an error to the console, or threw.
+No service worker runs but in the tests of one: it would answer requests that a test means to answer itself.
 """
 
 import fnmatch
@@ -134,17 +135,23 @@ def cdn():
 
 
 @pytest.fixture(scope="session")
-def browser(port):
+def launch():
+    """Starts a browser for which the site stands at a port of this machine."""
     path = find_browser()
     if path is None:
         pytest.fail("There is no Chromium; run `make browser`.")
+    expect.set_options(timeout=15_000)
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(
+        yield lambda port: playwright.chromium.launch(
             executable_path=path, args=[*FLAGS, f"--host-resolver-rules=MAP {HOST}:80 127.0.0.1:{port}"]
         )
-        expect.set_options(timeout=15_000)
-        yield started
-        started.close()
+
+
+@pytest.fixture(scope="session")
+def browser(launch, port):
+    started = launch(port)
+    yield started
+    started.close()
 
 
 class Guard:
@@ -185,7 +192,7 @@ def open_page(browser, address, cdn):
     contexts, guards = [], []
 
     def opened(path, *, answer_cdn=cdn, line=SAVING, **options):
-        context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})
+        context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, "service_workers": "block", **options})
         contexts.append(context)
         context.add_init_script(line)
         context.route(CDN, answer_cdn)
@@ -270,7 +277,7 @@ def kept_pages(browser, address, cdn):
 
     def page_of(path):
         if path not in pages:
-            context = browser.new_context(viewport={"width": 1280, "height": 900})
+            context = browser.new_context(viewport={"width": 1280, "height": 900}, service_workers="block")
             context.grant_permissions(["clipboard-read", "clipboard-write"])
             context.add_init_script(SAVING)
             context.route(CDN, cdn)

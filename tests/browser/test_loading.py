@@ -15,7 +15,7 @@ PATIENCE = 15
 FILES = {"pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip"}
 FAST = "Object.defineProperty(navigator, 'connection', {get: () => ({saveData: false, effectiveType: '4g', downlink: 10})})"
 SLOW = FAST.replace("4g", "3g")
-COPY = "**/assets/ga/pyodide/**"
+COPY = "**/assets/ga-*/pyodide/**"
 
 
 def refuse(route):
@@ -53,7 +53,7 @@ def test_nothing_of_python_is_fetched_before_a_touch(open_page, calculator_of, l
     with page.expect_request("**/*.whl", timeout=60_000):
         pass
     assert names(page.guard.asked, "jsdelivr") == FILES
-    assert names(page.guard.asked, "/assets/ga/pyodide/") == set()
+    assert names(page.guard.asked, "/pyodide/") == set()
 
 
 @pytest.mark.parametrize("line,fetched", [(FAST, True), (SLOW, False)], ids=["fast line", "slow line"])
@@ -77,7 +77,7 @@ def test_blocked_cdn_falls_over_to_the_copy_on_the_site(open_page, calculator_of
     calculator = calculator_of(page)
     calculator.type("replicas", "4")
     calculator.shows(effective_batch="128")
-    assert names(page.guard.asked, "/assets/ga/pyodide/") == FILES
+    assert names(page.guard.asked, "/pyodide/") == FILES
     page.guard.forgive("ERR_FAILED")
 
 
@@ -93,7 +93,7 @@ def test_file_with_another_digest_is_not_run(open_page, calculator_of, cdn):
     calculator = calculator_of(page)
     calculator.type("replicas", "4")
     calculator.shows(effective_batch="128")
-    assert names(page.guard.asked, "/assets/ga/pyodide/") == FILES
+    assert names(page.guard.asked, "/pyodide/") == FILES
     assert not any(worker.evaluate("'intruder' in globalThis") for worker in page.workers)
 
 

@@ -1,7 +1,7 @@
-// Entry: brings every calculator, picture and stepper of a page to life, again after each instant navigation.
+// Brings every calculator, picture and stepper of a page to life, again after each instant navigation.
 
 import { boot } from "./engine.mjs";
-import { refreshLanguageLinks } from "./language-links.mjs";
+import { isFast, whenIdle } from "./line.mjs";
 import { LiveCalculator } from "./live-calculator.mjs";
 import { enablePresets } from "./presets.mjs";
 import { enableStepper } from "./stepper.mjs";
@@ -10,13 +10,13 @@ let calculators = [];
 let path = "";
 
 function enhance() {
-  refreshLanguageLinks();
   for (const figure of document.querySelectorAll(".ga-picture")) if (figure.querySelector(".ga-stepper")) enableStepper(figure);
   const before = location.pathname === path ? calculators : [];
   path = location.pathname;
   const sections = [...document.querySelectorAll(".ga-calculator")];
   calculators = sections.map((section) => before.find((one) => one.section === section) ?? successor(section, before));
-  if (sections.length > 0) whenIdle(() => boot().catch(() => {}));
+  // Python weighs several megabytes: fetched unasked only over a fast line that the reader does not pay by the byte for.
+  if (sections.length > 0 && isFast()) whenIdle(() => boot().catch(() => {}));
 }
 
 /**
@@ -29,13 +29,6 @@ function successor(section, before) {
   if (earlier) calculator.takeOver(earlier);
   else calculator.restore();
   return calculator;
-}
-
-/** Python weighs several megabytes: fetched unasked only over a fast line that the reader does not pay by the byte for. */
-function whenIdle(task) {
-  const line = navigator.connection;
-  const fast = line && line.effectiveType === "4g" && line.downlink >= 5 && !line.saveData;
-  if (fast && globalThis.requestIdleCallback) requestIdleCallback(task, { timeout: 10_000 });
 }
 
 addEventListener("hashchange", () => {

@@ -54,7 +54,7 @@ async function readAll(response, heard) {
   return bytes;
 }
 
-async function verify(bytes, integrity, address) {
+export async function verify(bytes, integrity, address) {
   const [, bits, expected] = /^sha(256|384|512)-(.+)$/.exec(integrity);
   const digest = new Uint8Array(await crypto.subtle.digest(`SHA-${bits}`, bytes));
   if (btoa(String.fromCharCode(...digest)) !== expected) throw new Error(`${address}: its digest is not ${integrity}`);

@@ -7,7 +7,7 @@ let booting = null;
 let number = 0;
 const waiting = new Map();
 
-/** Where Pyodide came from ("cdn" or "site"), once it runs. */
+/** Where Pyodide came from ("kept", "cdn" or "site"), once it runs. */
 export let source = null;
 
 /** Python has answered at least once and still runs. */

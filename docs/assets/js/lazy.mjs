@@ -3,9 +3,10 @@
 const base = new URL("../", import.meta.url);
 const begun = new Map();
 
-function once(address, load) {
+function script(path) {
+  const address = new URL(path, base).href;
   if (!begun.has(address)) {
-    const loading = load().catch((failure) => {
+    const loading = load(address).catch((failure) => {
       begun.delete(address); // The next call tries again.
       throw failure;
     });
@@ -14,26 +15,17 @@ function once(address, load) {
   return begun.get(address);
 }
 
-function element(name, attributes) {
+function load(src) {
   return new Promise((resolve, reject) => {
-    const made = Object.assign(document.createElement(name), attributes);
+    const made = Object.assign(document.createElement("script"), { src });
     made.addEventListener("load", () => resolve(), { once: true });
-    made.addEventListener("error", () => reject(new Error(`${attributes.src ?? attributes.href} did not load`)), { once: true });
+    made.addEventListener("error", () => reject(new Error(`${src} did not load`)), { once: true });
     document.head.append(made);
   });
 }
 
-const script = (path) => once(path, () => element("script", { src: new URL(path, base).href }));
-
-/** Instant navigation may take a stylesheet out of the head again, so its presence is asked for each time. */
-function stylesheet(path) {
-  const href = new URL(path, base).href;
-  if ([...document.styleSheets].some((sheet) => sheet.href === href)) return Promise.resolve();
-  return element("link", { rel: "stylesheet", href });
-}
-
 export async function katex() {
-  await Promise.all([script("katex/katex.min.js"), stylesheet("katex/katex.min.css")]);
+  await script("katex/katex.min.js"); // Its style is part of every page's stylesheet.
   return globalThis.katex;
 }
 

@@ -1,6 +1,7 @@
-// Start Pyodide from one of two places: the CDN, else the copy that stands beside this site.
+// Start Pyodide from what this browser kept, from the CDN, or from the copy that stands beside this site.
 
 import { canVerify, download } from "./download.mjs";
+import { readKept } from "./kept.mjs";
 import { cdn, files } from "./pyodide-release.mjs";
 
 const LOADER = "pyodide.mjs";
@@ -11,11 +12,13 @@ const NEEDED = { [LOADER]: "text/javascript", [MODULE]: "text/javascript", "pyod
 const START_LIMIT = 60_000;
 
 /**
- * Fetch Pyodide's files: from the CDN, or else from the copy.
+ * Get Pyodide's files: those that were kept, else from the CDN, or else from the copy.
  * @param {string} copy address of the folder with the same-origin copy, ending in "/"
- * @returns {Promise<{root: string, bytes: Map<string, Uint8Array>, source: "cdn" | "site"}>}
+ * @returns {Promise<{root: string, bytes: Map<string, Uint8Array>, source: "kept" | "cdn" | "site"}>}
  */
 export async function fetchRuntime(copy) {
+  const kept = await readKept(Object.keys(NEEDED));
+  if (kept) return { source: "kept", root: copy, bytes: kept };
   const places = [{ source: "site", root: copy }];
   // Without digests a file from another host cannot be checked, so then it is not asked for either.
   if (canVerify) places.unshift({ source: "cdn", root: cdn });

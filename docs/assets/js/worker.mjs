@@ -2,6 +2,7 @@
 // Python's integers above 2^53 would arrive as bigint, None as undefined, and dicts as proxies that must be destroyed.
 
 import { download } from "./download.mjs";
+import { keep } from "./kept.mjs";
 import { fetchRuntime, startPyodide, within } from "./runtime.mjs";
 
 const PACKAGE = "gradaccum";
@@ -19,12 +20,13 @@ async function boot() {
   const pyodide = await startPyodide(runtime, { lockFileContents, packageBaseUrl });
   await loadWheel(pyodide);
   run = pyodide.pyimport(`${PACKAGE}.api`).run;
+  if (runtime.source !== "kept") keep(runtime.bytes);
   return runtime.source;
 }
 
-/** A lock and a wheel of two different builds refuse each other, so the lock may not come out of the cache unasked. */
+/** Lock and wheel stand in a folder whose name changes with them, so no cache can pair those of two builds. */
 async function readLock(address) {
-  return JSON.parse(new TextDecoder().decode(await download(address, { cache: "no-cache" })));
+  return JSON.parse(new TextDecoder().decode(await download(address)));
 }
 
 async function loadWheel(pyodide) {

@@ -1,0 +1,43 @@
+// Pyodide's files, kept by this browser from the first time they were needed: the next start downloads nothing, with or without
+// a network. They are kept here and not by the service worker, so that their digests are checked each time, whichever host they came from.
+
+import { canVerify, verify } from "./download.mjs";
+import { files, version } from "./pyodide-release.mjs";
+
+const PREFIX = "gradaccum-pyodide-";
+const CACHE = PREFIX + version;
+
+/** All files by name, or null where one is missing or is not what it should be. */
+export async function readKept(names) {
+  if (!canVerify || !globalThis.caches || !(await caches.has(CACHE))) return null;
+  try {
+    const cache = await caches.open(CACHE);
+    return new Map(await Promise.all(names.map(async (name) => [name, await readOne(cache, name)])));
+  } catch (failure) {
+    console.info("Pyodide is fetched anew:", failure);
+    return null;
+  }
+}
+
+async function readOne(cache, name) {
+  const response = await cache.match(addressOf(name));
+  if (!response) throw new Error(`${name} was not kept`);
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  await verify(bytes, files[name].integrity, name);
+  return bytes;
+}
+
+/** Keep what was downloaded and checked, in the place of every other version. A full disk only means that it is not kept. */
+export async function keep(bytes) {
+  if (!canVerify || !globalThis.caches) return;
+  try {
+    for (const name of await caches.keys()) if (name.startsWith(PREFIX) && name !== CACHE) await caches.delete(name);
+    const cache = await caches.open(CACHE);
+    await Promise.all([...bytes].map(([name, content]) => cache.put(addressOf(name), new Response(content))));
+  } catch (failure) {
+    console.info("Pyodide is not kept:", failure);
+  }
+}
+
+/** An address that nothing is ever fetched from, and that stays when the site changes. */
+const addressOf = (name) => new URL(`/${CACHE}/${name}`, import.meta.url).href;

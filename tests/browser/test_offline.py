@@ -1,0 +1,242 @@
+"""The site without a network, and what happens to an open page when the site changes."""
+
+import functools
+import os
+import re
+import shutil
+import threading
+import time
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import expect
+
+from paths import SITE
+
+BASE = "/gradaccum"
+PATIENCE = 60
+CDN = "https://cdn.jsdelivr.net/**"
+LINE = "Object.defineProperty(navigator, 'connection', {get: () => ({saveData: %s, effectiveType: '4g', downlink: 10})})"
+FAST, SAVING = LINE % "false", LINE % "true"
+NAMES_OF_KEPT = """async () => {
+  const names = await caches.keys();
+  const of = async (name) => (await (await caches.open(name)).keys()).map(({url}) => url);
+  return Object.fromEntries(await Promise.all(names.map(async (name) => [name, await of(name)])));
+}"""
+FOLLOW = "(href) => document.body.appendChild(Object.assign(document.createElement('a'), {href})).click()"
+
+
+class _Handler(SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+    def translate_path(self, path):
+        return super().translate_path(urlsplit(path).path.removeprefix(BASE))
+
+    def do_GET(self):
+        host = self.server.host
+        if host.failing and re.search(host.failing, self.path):
+            self.send_error(503)
+        elif host.down:
+            self.close_connection = True
+        else:
+            self.directory = str(host.folder)
+            super().do_GET()
+
+
+class Host:
+    """A server whose site can be exchanged, that can fail, and that can fall silent."""
+
+    def __init__(self, folder):
+        self.folder, self.down, self.failing = folder, False, ""
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_Handler, directory=str(folder)))
+        self.server.handle_error = lambda *_: None
+        self.server.host = self
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+
+@pytest.fixture(scope="module")
+def site():
+    return Path(os.environ.get("GRADACCUM_SITE", SITE)).resolve()
+
+
+@pytest.fixture(scope="module")
+def next_site(site, tmp_path_factory):
+    """The same site as another build would name it: other digests, and a word more in every title."""
+    (shared,) = (site / "assets").glob("ga-*")
+    folder = tmp_path_factory.mktemp("next") / "site"
+    shutil.copytree(site, folder, copy_function=os.link)
+    (folder / "assets" / shared.name).rename(folder / "assets" / "ga-00000000")
+    for path in [folder / "worker.js", *folder.rglob("*.html")]:
+        text = path.read_text(encoding="utf-8").replace(shared.name, "ga-00000000").replace("</title>", " 2</title>")
+        path.unlink()
+        path.write_text(re.sub(r'VERSION = "\w+"', 'VERSION = "00000000"', text), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def host(site):
+    made = Host(site)
+    yield made
+    made.server.shutdown()
+    made.server.server_close()
+
+
+@pytest.fixture(scope="module")
+def own_browser(launch, host):
+    started = launch(host.server.server_port)
+    yield started
+    started.close()
+
+
+@pytest.fixture
+def visit(own_browser, host, site, address):
+    """Open a page of the site as it is now, with service workers, in one context for the whole test."""
+    host.folder, host.down, host.failing = site, False, ""
+    contexts = {}
+
+    def opened(path, line=FAST):
+        if line not in contexts:
+            contexts[line] = own_browser.new_context(service_workers="allow")
+            contexts[line].add_init_script(line)
+            contexts[line].route(CDN, lambda route: route.abort())
+        page = contexts[line].new_page()
+        page.goto(f"{address}/{path}")
+        return page
+
+    yield opened
+    for context in contexts.values():
+        context.close()
+
+
+def kept(page):
+    return page.evaluate(NAMES_OF_KEPT)
+
+
+def pages_with_calculator(site, language):
+    pages = sorted((site / language).rglob("index.html"))
+    held = [page for page in pages if 'class="ga-calculator' in page.read_text(encoding="utf-8")]
+    return [f"{page.parent.relative_to(site).as_posix()}/" for page in held]
+
+
+def partition(pages):
+    """The pages of experiments, and the others."""
+    return [[page for page in pages if ("/pitfalls/" in page) == of_experiment] for of_experiment in (True, False)]
+
+
+def until(page, promise):
+    """Wait until the promise that an expression makes comes true; the page's own waiting takes a promise itself for true."""
+    end = time.monotonic() + PATIENCE
+    while not page.evaluate(promise):
+        assert time.monotonic() < end, promise
+        page.wait_for_timeout(100)
+
+
+def await_kept(page, site, address, language, *, python=True):
+    """Wait until every page with a calculator and, if asked for, Python are kept."""
+    wanted = [f"{address}/{path}" for path in pages_with_calculator(site, language)]
+    until(page, f"Promise.all({wanted}.map((url) => caches.match(url))).then((found) => found.every(Boolean))")
+    if python:
+        until(
+            page,
+            "caches.keys().then(async (names) => {"
+            " const name = names.find((one) => one.startsWith('gradaccum-pyodide-'));"
+            " return name && (await (await caches.open(name)).keys()).length === 4; })",
+        )
+
+
+def test_every_calculator_works_without_a_network(visit, host, site, address, calculator_of, language):
+    page = visit(f"{language}/")
+    await_kept(page, site, address, language)
+    host.down = True
+    page.reload()
+    calculator = calculator_of(page)
+    calculator.type("replicas", "4")
+    calculator.shows(effective_batch="128")
+    page.evaluate("window.survivor = true")
+    experiments, calculators = partition(pages_with_calculator(site, language))
+    for path in [*calculators, experiments[0]]:  # One experiment stands for all: they are one script and one function.
+        page.evaluate(FOLLOW, f"{address}/{path}")
+        page.wait_for_url(f"**/{path}*")
+        section = page.locator(".ga-calculator").first
+        name = re.search(r'data-calculator="([^"]+)"', (site / path / "index.html").read_text(encoding="utf-8"))[1]
+        expect(section).to_have_attribute("data-calculator", name)
+        expect(section.locator("output").first).to_have_attribute("aria-live", "off")  # The script has taken it over.
+        section.locator("form").evaluate("(form) => form.requestSubmit()")
+        expect(section).to_have_attribute("data-state", "ready")
+    assert page.evaluate("window.survivor") is True, "each page was fetched by the theme, none by the browser"
+
+
+def test_open_page_goes_on_when_the_site_changes_and_the_next_navigation_brings_the_new_one(
+    visit, host, site, next_site, address, calculator_of
+):
+    page = visit("en/")
+    await_kept(page, site, address, "en")
+    host.folder = next_site
+    calculator = calculator_of(page)
+    calculator.type("replicas", "4")
+    calculator.shows(effective_batch="128")
+    calculator.type("activation_per_sample", "1 GB")  # draws pictures anew, with files that only the old site had
+    expect(page.locator(".ga-picture[data-live=true]:visible")).to_have_count(2)
+    page.wait_for_function("location.hash.includes('replicas=4')")
+
+    page.evaluate(FOLLOW, f"{address}/en/calculators/batch-split/")
+    expect(page).to_have_title(re.compile(" 2$"))
+    page.wait_for_function(
+        "performance.getEntriesByType('resource').some(({name}) => name.includes('ga-00000000/js/page.mjs'))"
+    )
+    page.go_back()
+    expect(page).to_have_title(re.compile(" 2$"))
+    expect(calculator_of(page).control("replicas")).to_have_value("4")
+    calculator_of(page).shows(effective_batch="128")
+
+    # The old worker serves as long as a page of the old site may be open; then the new one drops what it kept.
+    until(page, "navigator.serviceWorker.getRegistration().then(({waiting}) => Boolean(waiting))")
+    assert "gradaccum-site-00000000" in kept(page)
+    page.close()
+    page = visit("en/learn/memory/")
+    until(page, "caches.keys().then((names) => names.filter((one) => one.startsWith('gradaccum-site-')).length === 1)")
+    assert [name for name in kept(page) if "site" in name] == ["gradaccum-site-00000000"]
+    assert any("pyodide" in name for name in kept(page))
+
+
+def test_errors_are_never_kept(visit, host, site, address):
+    page = visit("en/")
+    await_kept(page, site, address, "en", python=False)
+    host.failing = r"learn/memory|never\.0123abcd\.min\.js"
+    assert page.evaluate("fetch('learn/memory/').then(({status}) => status)") == 503
+    assert page.evaluate("fetch('never.0123abcd.min.js').then(({status}) => status)") == 503
+    assert page.evaluate("fetch('nowhere/').then(({status}) => status)") == 404
+    urls = {url for urls in kept(page).values() for url in urls}
+    assert not {url for url in urls if "learn/memory/" in url or "never" in url or "nowhere" in url}
+    host.failing = ""
+    assert page.evaluate("fetch('learn/memory/').then(({status}) => status)") == 200
+    host.down = True
+    assert page.evaluate("fetch('learn/memory/').then(({status}) => status)") == 200
+
+
+def test_page_comes_from_the_network_while_there_is_one(visit, host, site, next_site, address):
+    page = visit("en/")
+    await_kept(page, site, address, "en", python=False)
+    host.folder = next_site
+    page.reload()
+    expect(page).to_have_title(re.compile(" 2$"))
+
+
+def test_nothing_is_kept_unasked_for_a_reader_who_saves_data(visit):
+    page = visit("en/", line=SAVING)
+    page.wait_for_timeout(2000)
+    assert page.evaluate("navigator.serviceWorker.getRegistrations().then(({length}) => length)") == 0
+    assert kept(page) == {}
+
+
+def test_site_can_be_installed(visit, language):
+    page = visit(f"{language}/")
+    page.evaluate("navigator.serviceWorker.ready.then(() => true)")
+    devtools = page.context.new_cdp_session(page)
+    faults = {error["errorId"] for error in devtools.send("Page.getInstallabilityErrors")["installabilityErrors"]}
+    assert faults <= {"in-incognito"}, "a context of a test is one"
+    manifest = devtools.send("Page.getAppManifest")
+    assert manifest["errors"] == []
