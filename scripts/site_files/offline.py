@@ -8,7 +8,7 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
-from paths import CONFIGS, DOCS
+from paths import CONFIGS, DOCS, shared_assets
 from site_files.versions import digest
 
 LANGUAGES = {"ar": "rtl", "en": "ltr"}
@@ -72,7 +72,7 @@ def icons(site: Path) -> list[dict[str, str]]:
 
 def write_worker(site: Path) -> None:
     """Write ``worker.js``, which names the files to keep and changes when one of them does."""
-    (shared,) = site.glob("assets/ga-*")
+    shared = shared_assets(site)
     files = [path for path in sorted(shared.rglob("*")) if path.is_file() and is_kept(path.relative_to(shared).as_posix())]
     files += [path for language in LANGUAGES for pattern in THEME for path in sorted((site / language).glob(pattern))]
     files += [path for language in LANGUAGES for path in [site / language / "index.html", site / language / "sitemap.xml"]]

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import expect
 
-from paths import SITE
+from paths import SITE, shared_assets
 
 BASE = "/gradaccum"
 PATIENCE = 60
@@ -65,7 +65,7 @@ def site():
 @pytest.fixture(scope="module")
 def next_site(site, tmp_path_factory):
     """The same site as another build would name it: other digests, and a word more in every title."""
-    (shared,) = (site / "assets").glob("ga-*")
+    shared = shared_assets(site)
     folder = tmp_path_factory.mktemp("next") / "site"
     shutil.copytree(site, folder, copy_function=os.link)
     (folder / "assets" / shared.name).rename(folder / "assets" / "ga-00000000")

@@ -10,6 +10,8 @@ from xml.etree import ElementTree as ET
 import pytest
 from bs4 import BeautifulSoup
 
+from paths import shared_assets
+
 DIRECTIONS = {"ar": "rtl", "en": "ltr"}
 CDN = "cdn.jsdelivr.net"
 
@@ -108,7 +110,7 @@ def test_no_stylesheet_loads_anything_from_elsewhere(site):
 def test_our_modules_name_one_other_host(site):
     hosts = {
         urlsplit(address).netloc
-        for path in (site / "assets" / "ga" / "js").glob("*.mjs")
+        for path in (shared_assets(site) / "js").glob("*.mjs")
         for address in re.findall(r"https?://[^\s\"'`)]+", path.read_text(encoding="utf-8"))
     }
     assert hosts - {"www.w3.org"} == {CDN}  # w3.org names the SVG namespace and is never fetched
@@ -139,10 +141,8 @@ def test_header_and_head_name_the_same_page_in_the_other_language(site, language
 def test_asset_base_leads_to_the_shared_folder(site, language_pages):
     for path, page in language_pages.items():
         base = page.find("meta", attrs={"name": "ga-base"})["content"]
-        assert (
-            target_of(site, urljoin(base_of(site, path, page), base + "css/site.css"))
-            == site / "assets" / "ga" / "css" / "site.css"
-        ), path
+        sheet = target_of(site, urljoin(base_of(site, path, page), base + "css/all.css"))
+        assert sheet == shared_assets(site) / "css" / "all.css", path
 
 
 def test_ids_are_unique(built_pages):

@@ -11,9 +11,10 @@ import pytest
 import build_site
 import gradaccum
 import vendor
+from paths import shared_assets
 
 ROOT = Path(__file__).parents[2]
-SHIPPED = ROOT / "site" / "assets" / "ga"
+SHIPPED = shared_assets()
 RELEASE = vendor.RELEASE.read_text(encoding="utf-8")
 PINS = sorted(ROOT.glob("constraints/*.txt"))
 

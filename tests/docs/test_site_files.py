@@ -6,6 +6,7 @@ import re
 import pytest
 
 from fonts import parse_ranges, write_ranges
+from paths import shared_assets
 from site_files.css import used_rules
 
 WORDS = {"here", "also", "custom"}
@@ -53,7 +54,7 @@ def test_a_page_waits_for_one_stylesheet_and_for_no_script(language_pages):
 
 
 def test_shared_files_stand_under_one_name_that_every_page_knows(site, built_pages):
-    (shared,) = (site / "assets").iterdir()
+    shared = shared_assets(site)
     assert re.fullmatch(r"ga-[0-9a-f]{8}", shared.name)
     for path, page in built_pages.items():
         assert set(re.findall(r"assets/(ga[\w-]*)/", str(page))) <= {shared.name}, path

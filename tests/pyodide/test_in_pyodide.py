@@ -13,10 +13,12 @@ from pathlib import Path
 
 import pytest
 
+from paths import shared_assets
+
 ROOT = Path(__file__).parents[2]
 SUITES = ("tests/unit", "tests/golden")
 PROGRAM = "tests/pyodide/inner.py"
-PACKAGE = ROOT / "site" / "assets" / "ga" / "python"
+PACKAGE = shared_assets() / "python"
 LINES_SHOWN = 40
 TOOLS = sysconfig.get_path("purelib")
 
