@@ -17,6 +17,8 @@ from paths import SITE, shared_assets
 
 BASE = "/gradaccum"
 PATIENCE = 60
+# A page that was closed counts as open for a moment more, and an old worker goes on while one is.
+AFTER_CLOSING = 3000
 CDN = "https://cdn.jsdelivr.net/**"
 LINE = "Object.defineProperty(navigator, 'connection', {get: () => ({saveData: %s, effectiveType: '4g', downlink: 10})})"
 FAST, SAVING = LINE % "false", LINE % "true"
@@ -195,8 +197,11 @@ def test_open_page_goes_on_when_the_site_changes_and_the_next_navigation_brings_
     # The old worker serves as long as a page of the old site may be open; then the new one drops what it kept.
     until(page, "navigator.serviceWorker.getRegistration().then(({waiting}) => Boolean(waiting))")
     assert "gradaccum-site-00000000" in kept(page)
+    blank = page.context.new_page()
     page.close()
+    blank.wait_for_timeout(AFTER_CLOSING)
     page = visit("en/learn/memory/")
+    until(page, "navigator.serviceWorker.getRegistration().then(({waiting}) => !waiting)")
     until(page, "caches.keys().then((names) => names.filter((one) => one.startsWith('gradaccum-site-')).length === 1)")
     assert [name for name in kept(page) if "site" in name] == ["gradaccum-site-00000000"]
     assert any("pyodide" in name for name in kept(page))
