@@ -1,10 +1,13 @@
-// Reads {"picture", "data", "language"} as JSON on standard input and prints the picture's drawings as SVG, on one line.
+// Reads {"picture", "data", "language", "words"} as JSON on standard input and prints the picture's drawings as SVG on one line,
+// and on the next one the table of its numbers.
 
 import * as Plot from "@observablehq/plot";
 import { text } from "node:stream/consumers";
 import { parseHTML } from "linkedom";
+import { tableOf } from "../docs/assets/js/picture-table.mjs";
 import { draw } from "../docs/assets/js/pictures.mjs";
 
 const { document } = parseHTML("<html><body></body></html>");
-const drawings = draw(Plot, document, JSON.parse(await text(process.stdin)));
-process.stdout.write(drawings.map((svg) => svg.outerHTML.replaceAll(/\s*\n\s*/g, " ")).join(""));
+const request = JSON.parse(await text(process.stdin));
+const lines = [draw(Plot, document, request), [tableOf(document, request.data, request.words)]];
+process.stdout.write(lines.map((line) => line.map((element) => element.outerHTML.replaceAll(/\s*\n\s*/g, " ")).join("")).join("\n"));

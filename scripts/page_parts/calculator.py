@@ -229,12 +229,13 @@ def steps_html(steps: list[dict[str, Any]]) -> str:
 
 
 def copy_html(language: str) -> str:
-    """The buttons that copy the result."""
+    """The buttons that copy and print the result, and the place for its address on paper."""
     buttons = [
         tag("button", text(word(f"ui.copy_{form}", language)), type="button", data_action="copy", data_format=form)
         for form in COPY_FORMATS
     ]
-    return tag("div", *buttons, class_="ga-copy")
+    buttons.append(tag("button", text(word("ui.print", language)), type="button", data_action="print"))
+    return tag("div", *buttons, tag("p", class_="ga-source", dir="ltr"), class_="ga-copy")
 
 
 def package_html(language: str) -> str:

@@ -36,7 +36,8 @@ def picture_html(name: str, picture: str, language: str, *, stepper: bool = Fals
         raise PageError(f"{name} draws no {picture!r} for {inputs or 'its starting values'}")
     data = pictures[picture]
     payload = json.dumps(data, ensure_ascii=False)
-    parts = [tag("div", draw(picture, data, language), class_="ga-drawing"), tag("figcaption", text(data["summary"]))]
+    svg, table = draw(picture, data, language)
+    parts = [tag("div", svg, class_="ga-drawing"), tag("figcaption", text(data["summary"])), behind_html(table, data, language)]
     if stepper:
         parts.append(stepper_html(language))
     # Not a script: after an instant navigation the theme re-creates scripts in the page without their attributes.
@@ -52,9 +53,17 @@ def picture_html(name: str, picture: str, language: str, *, stepper: bool = Fals
     )
 
 
-def draw(picture: str, data: dict[str, Any], language: str) -> str:
-    """The SVG, on one line; drawn anew only when the data or a drawing module has changed."""
-    request = {"picture": picture, "data": data, "language": language}
+def behind_html(table: str, data: dict[str, Any], language: str) -> str:
+    """The numbers behind a picture, folded: one key away."""
+    summary = tag("summary", text(word("ui.picture_table", language)))
+    box = tag("div", table, class_="ga-table", tabindex="0", role="region", aria_label=data["title"])
+    return tag("details", summary, box, class_="ga-behind")
+
+
+def draw(picture: str, data: dict[str, Any], language: str) -> list[str]:
+    """The SVG and the table of its numbers, a line each; drawn anew only when the data or a drawing module has changed."""
+    words = {"total": word("ui.table_total", language)}
+    request = {"picture": picture, "data": data, "language": language, "words": words}
     digest = hashlib.sha256(json.dumps(request, sort_keys=True).encode())
     modules = ROOT / "docs" / "assets" / "js"
     for source in (DRAW, *sorted(modules.glob("*.mjs")), ROOT / "package-lock.json"):
@@ -63,7 +72,7 @@ def draw(picture: str, data: dict[str, Any], language: str) -> str:
     if not kept.exists():
         CACHE.mkdir(parents=True, exist_ok=True)
         kept.write_text(run_node(DRAW, request), encoding="utf-8")
-    return kept.read_text(encoding="utf-8").strip().replace("\n", "&#10;")
+    return kept.read_text(encoding="utf-8").strip().split("\n")
 
 
 def stepper_html(language: str) -> str:

@@ -108,7 +108,7 @@ def test_result_printed_into_the_page_is_the_package_s_answer(language, name):
     assert shown == {output["name"]: tables[output["name"]] or output["text"] for output in expected["view"]["outputs"]}
     assert [p.text for p in section.select(".ga-steps p")] == [step["text"] for step in expected["steps"]]
     assert [p["data-note"] for p in section.select(".ga-notes p")] == [note["code"] for note in expected["notes"]]
-    assert {button["data-format"] for button in section.select(".ga-copy button")} == {"text", "json", "command", "link"}
+    assert {button["data-format"] for button in section.select(".ga-copy [data-format]")} == {"text", "json", "command", "link"}
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import { enableFiles } from "./files.mjs";
 import { commandFor, controls, readInputs, setText, startingText, textOf } from "./form.mjs";
 import { redraw } from "./live-pictures.mjs";
 import { enableObject } from "./object-field.mjs";
+import { enablePrinting } from "./print.mjs";
 import { quiet, showResult } from "./result.mjs";
 import { enableSorting } from "./sorting.mjs";
 import { word } from "./words.mjs";
@@ -38,6 +39,7 @@ export class LiveCalculator {
     this.#form.addEventListener("input", () => this.#edited());
     section.querySelector('[data-action="retry"]')?.addEventListener("click", () => this.refresh());
     enableCopying(section, (format) => this.#textAs(format), (done, format) => this.#sayCopied(done, format));
+    enablePrinting(section);
     this.#enableFiles();
   }
 

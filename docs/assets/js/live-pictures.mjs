@@ -2,7 +2,9 @@
 
 import { plot } from "./lazy.mjs";
 import { make } from "./dom.mjs";
+import { tableOf } from "./picture-table.mjs";
 import { showSegments } from "./stepper.mjs";
+import { word } from "./words.mjs";
 
 const latest = new WeakMap(); // calculator -> the number of its latest redrawing
 
@@ -28,4 +30,15 @@ function replace(figure, data, drawings) {
   const kept = figure.querySelector(".ga-data") ?? figure.appendChild(Object.assign(make("div", "ga-data"), { hidden: true }));
   kept.textContent = JSON.stringify(data);
   showSegments(figure);
+  if (figure.querySelector(".ga-behind")?.open) fillTable(figure);
+}
+
+/** A folded table is filled when it is opened: nobody waits for what nobody sees. */
+addEventListener("toggle", ({ target }) => {
+  if (target.matches?.(".ga-behind[open]")) fillTable(target.closest("figure"));
+}, true);
+
+function fillTable(figure) {
+  const data = JSON.parse(figure.querySelector(".ga-data").textContent);
+  figure.querySelector(".ga-behind > .ga-table").replaceChildren(tableOf(document, data, { total: word("table_total") }));
 }

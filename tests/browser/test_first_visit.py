@@ -1,0 +1,34 @@
+"""A first visit: from the home page over the idea to one's own numbers, a plan and a recipe, in at most five steps."""
+
+from playwright.sync_api import expect
+
+START = 60_000
+MOST = 5
+
+
+def test_a_newcomer_gets_a_recipe_in_at_most_five_steps(open_page, calculator_of, language):
+    page = open_page(f"{language}/")
+    steps = []
+
+    def step(name, action):
+        steps.append(name)
+        action()
+
+    # What the site is and where to go stands on the first screen, before anything is scrolled.
+    for link in page.locator(".ga-paths a").all():
+        expect(link).to_be_in_viewport()
+    expect(page.locator(".ga-output.ga-primary").first).to_be_in_viewport()
+
+    step("understand", page.locator(".ga-paths a[href$='concept/']").click)
+    expect(page.locator("h1#concept, h1").first).to_be_visible()
+    step("plan", page.locator("article a[href$='calculators/planner/']").first.click)
+    calculator = calculator_of(page)
+    expect(calculator.section).to_have_attribute("data-calculator", "plan")
+    step("one's own batch", lambda: calculator.type("effective_batch", "128"))
+    calculator.answered()
+    step("one's own framework", lambda: calculator.control("recipe").select_option("accelerate"))
+    code = calculator.section.locator(".ga-file code").first
+    expect(code).to_contain_text("Accelerator", timeout=START)
+    expect(code).to_contain_text("= 128")
+    step("take it along", calculator.section.locator(".ga-file-buttons button").first.click)
+    assert len(steps) <= MOST
