@@ -88,7 +88,7 @@ parity: $(SITE) ## ask all Pythons and Pyodide the same, and compare every byte 
 	PYTHONPATH=src:scripts $(BIN)/python -m trust.parity --requests $(or $(REQUESTS),20000) --seed $(or $(SEED),1) $(PYTHONS)
 
 .PHONY: mutate
-mutate: $(TRUST_INSTALLED) ## change the formulas one place at a time and count what the tests notice (ARGS=formulas)
+mutate: $(TRUST_INSTALLED) ## change the formulas one place at a time and count what the tests notice (ARGS=batches)
 	PYTHONPATH=src:scripts $(TRUST)/bin/python -m trust.mutate $(ARGS)
 
 .PHONY: site

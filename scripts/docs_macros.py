@@ -17,7 +17,19 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from evidence import single, tables
 from gradaccum import figures, units
 from gradaccum.messages import LANGUAGES, catalogue
-from page_parts import answers, benchmark, calculator, computed, dry_run, frameworks, glossary, licences, pictures, reference
+from page_parts import (
+    answers,
+    benchmark,
+    calculator,
+    computed,
+    dry_run,
+    frameworks,
+    glossary,
+    licences,
+    pictures,
+    reference,
+    reliability,
+)
 from page_parts.markup import left_to_right
 
 
@@ -110,5 +122,7 @@ def macros(language: str) -> dict[str, Any]:
         "framework_matrix": lambda: frameworks.matrix_html(language),
         "recipe": lambda framework, **inputs: reference.recipe_blocks(framework, language, inputs),
         "licences": licences.rows,
+        "reliability": reliability.figure,
+        "reliability_table": lambda measure: reliability.table(measure, language),
         "glossary": lambda group: glossary.glossary_list(group, language),
     }

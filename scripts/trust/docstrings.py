@@ -20,7 +20,8 @@ def examples() -> Iterator[Any]:
                 yield pytest.param(name, ast.get_docstring(node), id=f"{name}.{node.name}")
 
 
-@pytest.mark.parametrize("module, text", examples())
+# A list: an iterator is empty when the module, still imported, is collected once more for the next mutant.
+@pytest.mark.parametrize("module, text", list(examples()))
 def test_docstring(module: str, text: str) -> None:
     names = dict(vars(importlib.import_module(module)))
     test = doctest.DocTestParser().get_doctest(text, names, module, None, 0)

@@ -29,7 +29,7 @@ MOST_SECONDS = 0.2
 MOST_MEMORY = 2 * 2**30
 CORPUS = ROOT / "tests" / "fuzz" / "corpus"
 FOUND = ROOT / "build" / "fuzz"
-BATCH = 500
+BATCH = 100
 
 
 def asked(text: str) -> tuple[str, float]:
@@ -111,8 +111,7 @@ def with_hypothesis(seconds: float, seed: int) -> Tally:
         )
         @hypothesis.given(hypothesis.strategies.randoms(use_true_random=False))
         def search(random: Random) -> None:
-            if time.monotonic() < end:
-                tally.take(request(random))
+            tally.take(request(random))
 
         search()
         batch += 1
@@ -145,34 +144,8 @@ def text_of(data: bytes) -> str:
     return data.decode("utf-8", "replace")
 
 
-def guided(seconds: int, seed: int) -> None:
-    """The child process of the guided search: libFuzzer ends it by itself, so it writes its tally down as it goes."""
-    import atheris  # noqa: PLC0415 the other search does without
-
-    tally, last = Tally(), [0.0]
-    target = FOUND / "guided.json"
-
-    def one(data: bytes) -> None:
-        tally.take(text_of(data))
-        if time.monotonic() - last[0] > 1:
-            last[0] = time.monotonic()
-            target.write_text(json.dumps({"figures": tally.figures(), "findings": tally.findings}), encoding="utf-8")
-
-    atheris.instrument_all()
-    options = [
-        f"-max_total_time={seconds}",
-        f"-seed={seed}",
-        "-max_len=4096",
-        "-timeout=20",
-        "-rss_limit_mb=4096",
-        "-verbosity=1",
-    ]
-    atheris.Setup([sys.argv[0], str(FOUND / "corpus"), *options], one)
-    atheris.Fuzz()
-
-
-def with_atheris(seconds: int, seed: int) -> dict[str, Any]:
-    """Run the guided search on the committed corpus and some requests, and read what it wrote down."""
+def start_guided(seconds: int, seed: int) -> subprocess.Popen[str]:
+    """Start the guided search on the committed corpus and some requests."""
     folder = FOUND / "corpus"
     folder.mkdir(parents=True, exist_ok=True)
     for path in CORPUS.iterdir():
@@ -180,12 +153,19 @@ def with_atheris(seconds: int, seed: int) -> dict[str, Any]:
     for number in range(200):
         (folder / f"chance-{number}").write_bytes(b"\xff" + Random(seed + number).randbytes(400))
         (folder / f"text-{number}").write_text(request(Random(seed + number)), encoding="utf-8", errors="replace")
-    command = [sys.executable, "-m", "trust.fuzz", "--guided", "--seconds", str(seconds), "--seed", str(seed)]
-    done = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True, errors="replace")
+    command = [sys.executable, "-m", "trust.guided", str(seconds), str(seed)]
+    log = (FOUND / "guided.log").open("w")
+    return subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log, text=True)
+
+
+def with_atheris(search: subprocess.Popen[str]) -> dict[str, Any]:
+    """Wait for the guided search, and read what it wrote down."""
+    search.wait()
+    printed = (FOUND / "guided.log").read_text(encoding="utf-8", errors="replace")
     found: dict[str, Any] = json.loads((FOUND / "guided.json").read_text(encoding="utf-8"))
-    covered = re.findall(r"cov: (\d+)", done.stderr)
+    covered = re.findall(r"cov: (\d+)", printed)
     if not covered:
-        raise SystemExit(done.stderr[-2000:])
+        raise SystemExit(printed[-2000:])
     # The instrumented package is slower: only what is slow without is slow.
     for name, reason in list(found["findings"].items()):
         text = (FOUND / f"{name}.txt").read_bytes().decode("utf-8", "surrogatepass")
@@ -199,38 +179,25 @@ def with_atheris(seconds: int, seed: int) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Search with both, write the result, fail when something was found."""
+    """Search with both at a time, write the result, fail when something was found."""
     parser = argparse.ArgumentParser(description="Look for requests that break the package.")
-    parser.add_argument("--seconds", type=int, default=600, help="for each of the two searches")
+    parser.add_argument("--seconds", type=int, default=600, help="for both searches, side by side")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--engine", choices=("hypothesis", "atheris"), help="one of the two only, writing no result")
-    parser.add_argument("--guided", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY)) if not options.guided else None
     FOUND.mkdir(parents=True, exist_ok=True)
-    if options.guided:
-        guided(options.seconds, options.seed)
-    rows: list[dict[str, Any]] = []
-    findings: dict[str, str] = {}
-    for engine in ("hypothesis", "atheris"):
-        if options.engine in {None, engine}:
-            if engine == "hypothesis":
-                tally = with_hypothesis(options.seconds, options.seed)
-                figures, broken = tally.figures(), tally.findings
-            else:
-                found = with_atheris(options.seconds, options.seed)
-                figures, broken = found["figures"], found["findings"]
-            rows.append({"search": engine, "version": importlib.metadata.version(engine), **figures})
-            findings |= broken
-            print(json.dumps(rows[-1]), flush=True)
-    print(*(f"{name} {reason}" for name, reason in findings.items()), sep="\n")
-    if not options.engine:
-        limits = {
-            "most_ms": round(1000 * MOST_SECONDS),
-            "most_memory_bytes": MOST_MEMORY,
-            "corpus": len(list(CORPUS.iterdir())),
-        }
-        write_result("fuzzing", seed=options.seed, seconds=options.seconds, figures=limits, rows=rows, findings=findings)
+    beside = start_guided(options.seconds, options.seed)
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+    tally = with_hypothesis(options.seconds, options.seed)
+    found = with_atheris(beside)
+    findings = tally.findings | found["findings"]
+    rows = [
+        {"search": "hypothesis", "version": importlib.metadata.version("hypothesis"), **tally.figures()},
+        {"search": "atheris", "version": importlib.metadata.version("atheris"), **found["figures"]},
+    ]
+    print(*map(json.dumps, rows), *(f"{name} {reason}" for name, reason in findings.items()), sep="\n")
+    limits = {"most_ms": round(1000 * MOST_SECONDS), "most_memory_bytes": MOST_MEMORY}
+    limits["corpus"] = len(list(CORPUS.iterdir()))
+    write_result("fuzzing", seed=options.seed, seconds=options.seconds, figures=limits, rows=rows, findings=findings)
     sys.exit(1 if findings else 0)
 
 

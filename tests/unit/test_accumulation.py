@@ -95,3 +95,50 @@ def test_the_core_refuses_what_is_no_count(function, field):
     with pytest.raises(InputError) as refused:
         function(0, 1)
     assert refused.value.field == field
+
+
+@pytest.mark.parametrize(
+    "function, arguments, field",
+    [
+        (accumulation.effective_batch, (0, 1, 1), B),
+        (accumulation.effective_batch, (1, 0, 1), A),
+        (accumulation.effective_batch, (1, 1, 0), G),
+        (accumulation.activation_memory, (0, 1), B),
+        (accumulation.activation_memory, (1, 0), "activation_per_sample"),
+        (accumulation.whole_batch_activation_memory, (1, 0, 1), A),
+        (accumulation.data_parallel_replicas, (0,), "world_size"),
+        *(
+            (accumulation.data_parallel_replicas, (8, *[1] * n, 0), name)
+            for n, name in enumerate(accumulation.PARALLEL_DEGREES)
+        ),
+        (accumulation.split, (1, 0), B),
+    ],
+)
+def test_a_count_that_is_none_is_refused_at_its_field(function, arguments, field):
+    with pytest.raises(InputError) as refused:
+        function(*arguments)
+    assert (refused.value.field, refused.value.code) == (field, "not_positive")
+
+
+@pytest.mark.parametrize(
+    "function, arguments, field, code, rule, details",
+    [
+        (
+            accumulation.data_parallel_replicas,
+            (16, 3, 2),
+            "world_size",
+            "not_divisible",
+            "world",
+            {"value": 16, "world": 16, "product": 6},
+        ),
+        (accumulation.split, (8,), B, "missing", "split", {}),
+        (accumulation.split, (8, 2, 2, 1), E, "inconsistent", "split", {"value": 8, "found": 4}),
+        (accumulation.split, (9, 2), E, "not_divisible", "split", {"value": 9, "wanted": 9, "product": 2}),
+    ],
+)
+def test_an_error_says_what_it_found(function, arguments, field, code, rule, details):
+    with pytest.raises(InputError) as refused:
+        function(*arguments)
+    error = refused.value
+    assert (error.field, error.code, error.rule) == (field, code, rule)
+    assert details.items() <= error.details.items()

@@ -43,3 +43,10 @@ def test_weighting_by_the_token_weights_gives_the_mean_of_means():
         for n, w, value in zip(row, weight_row, loss_row, strict=True)
     )
     assert weighted / loss.total_tokens(tokens) == loss.mean_of_means_loss(tokens, losses)
+
+
+def test_a_loss_of_zero_is_a_loss():
+    assert loss.correct_loss([[2, 2]], [[Fraction(0), Fraction(2)]]) == 1
+    assert loss.mean_of_means_loss([[2, 6]], [[Fraction(0), Fraction(2)]]) == 1
+    assert isinstance(loss.correct_loss([[2]], [[0]]), Fraction)
+    assert isinstance(loss.mean_of_means_loss([[2]], [[0]]), Fraction)

@@ -74,3 +74,28 @@ def test_beta2_keeps_its_half_life_in_samples(new, beta):
 @pytest.mark.parametrize("count, old, new, rescaled", [(1000, 512, 256, 2000), (1000, 512, 768, 667), (1, 1, 10**18, 1)])
 def test_rescaled_updates_see_at_least_as_many_samples(count, old, new, rescaled):
     assert schedule.rescaled_updates(count, old, new) == rescaled
+
+
+@pytest.mark.parametrize(
+    "place, field", list(enumerate(["samples", "micro_batch", "accumulation_steps", "replicas", "epochs"]))
+)
+def test_a_run_of_nothing_is_refused_at_its_field(place, field):
+    counts = [1] * 5
+    counts[place] = 0
+    with pytest.raises(InputError) as refused:
+        schedule.updates(*counts)
+    assert (refused.value.field, refused.value.code) == (field, "not_positive")
+
+
+def test_the_last_batch_is_kept_unless_told_otherwise():
+    assert schedule.updates(3, 2, 1).micro_batches_per_epoch == 2
+
+
+def test_a_run_s_time_grows_with_that_of_a_micro_batch():
+    assert (
+        schedule.run_seconds(schedule.updates(8, 1, 4, 1, 3), 3, Fraction(1, 2), Fraction(5)) == 8 * 3 * Fraction(1, 2) + 6 * 5
+    )
+
+
+def test_a_rational_root_is_exact():
+    assert isinstance(schedule.learning_rate_factor(1024, 256, "square-root"), Fraction)

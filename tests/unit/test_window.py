@@ -48,3 +48,9 @@ def test_weights_move_once_and_activations_peak_at_one_micro_batch(steps):
     window = segments(steps, MEMORY)
     assert max(max(s.activations) for s in window) == MEMORY
     assert [s.phase for s in window if s.weights] == ["update", "zero_grad"]
+
+
+def test_weights_change_once_in_the_update():
+    changed = [(segment.phase, segment.weights) for segment in segments(9, MEMORY)]
+    assert {phase for phase, weights in changed if weights == 1} == {"update", "zero_grad"}
+    assert {weights for _, weights in changed} == {0, 1}
