@@ -1,11 +1,17 @@
 // The page's side of the worker: one worker for the life of the page, through every instant navigation.
 
 const ALIVE_LIMIT = 8000;
+// The slowest answer takes about a second on a laptop; a weak phone may need ten times that.
+const ANSWER_LIMIT = 20_000;
 
 let worker = null;
 let booting = null;
 let number = 0;
+let patience = null;
 const waiting = new Map();
+
+/** Python ran, and then it did not: the network has no part in that. */
+export class Stopped extends Error {}
 
 /** Where Pyodide came from ("kept", "cdn" or "site"), once it runs. */
 export let source = null;
@@ -37,6 +43,7 @@ export async function run(request) {
   return new Promise((resolve, reject) => {
     waiting.set(id, { resolve, reject });
     worker.postMessage({ kind: "run", id, text: request });
+    if (waiting.size === 1) awaitNext();
   });
 }
 
@@ -47,7 +54,7 @@ function start() {
     const dead = setTimeout(() => reject(new Error("the worker did not start")), ALIVE_LIMIT);
     mine.addEventListener("error", (event) => {
       clearTimeout(dead);
-      const failure = new Error(event.message || "the worker could not be loaded");
+      const failure = new (isReady() ? Stopped : Error)(event.message || "the worker could not be loaded");
       reject(failure);
       // One that broke after it had started must not end its successor.
       if (worker === mine) stop(failure);
@@ -65,14 +72,26 @@ function start() {
   });
 }
 
+/** A worker that the system has killed says nothing. One at work answers its questions in turn. */
+function awaitNext() {
+  clearTimeout(patience);
+  if (waiting.size > 0) patience = setTimeout(() => stop(new Stopped(`no answer within ${ANSWER_LIMIT} ms`)), ANSWER_LIMIT);
+}
+
 function settle({ id, text, reason }) {
-  const { resolve, reject } = waiting.get(id);
+  // The package answers whatever it is asked; when it could not, memory ran out or Python broke, and only a new one will do.
+  if (reason !== undefined) {
+    stop(new Stopped(reason));
+    return;
+  }
+  const { resolve } = waiting.get(id);
   waiting.delete(id);
-  if (reason === undefined) resolve(text);
-  else reject(new Error(reason));
+  awaitNext();
+  resolve(text);
 }
 
 function stop(failure) {
+  clearTimeout(patience);
   worker?.terminate();
   worker = null;
   booting = null;

@@ -9,8 +9,9 @@ const CACHE = PREFIX + version;
 
 /** All files by name, or null where one is missing or is not what it should be. */
 export async function readKept(names) {
-  if (!canVerify || !globalThis.caches || !(await caches.has(CACHE))) return null;
   try {
+    // A browser told to keep nothing may throw at the very name.
+    if (!canVerify || !globalThis.caches || !(await caches.has(CACHE))) return null;
     const cache = await caches.open(CACHE);
     return new Map(await Promise.all(names.map(async (name) => [name, await readOne(cache, name)])));
   } catch (failure) {
@@ -29,8 +30,8 @@ async function readOne(cache, name) {
 
 /** Keep what was downloaded and checked, in the place of every other version. A full disk only means that it is not kept. */
 export async function keep(bytes) {
-  if (!canVerify || !globalThis.caches) return;
   try {
+    if (!canVerify || !globalThis.caches) return;
     for (const name of await caches.keys()) if (name.startsWith(PREFIX) && name !== CACHE) await caches.delete(name);
     const cache = await caches.open(CACHE);
     await Promise.all([...bytes].map(([name, content]) => cache.put(addressOf(name), new Response(content))));

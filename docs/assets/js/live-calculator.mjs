@@ -3,7 +3,7 @@
 import { addressHolds, isCut, restoreFromAddress, writeAddress } from "./address.mjs";
 import { enableSearch } from "./combobox.mjs";
 import { enableCopying } from "./copy.mjs";
-import { boot, isReady, run } from "./engine.mjs";
+import { boot, isReady, run, Stopped } from "./engine.mjs";
 import { clearErrors, showErrors } from "./errors.mjs";
 import { enableFiles } from "./files.mjs";
 import { commandFor, controls, readInputs, setText, startingText, textOf } from "./form.mjs";
@@ -85,7 +85,7 @@ export class LiveCalculator {
       if (mine === this.#asked) await this.#show(answer);
     } catch (failure) {
       console.warn(failure);
-      if (mine === this.#asked) this.#enter("failed", "failed");
+      if (mine === this.#asked) this.#enter("failed", failure instanceof Stopped ? "stopped" : "failed");
     }
   }
 
