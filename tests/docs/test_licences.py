@@ -9,7 +9,7 @@ import pytest
 
 from page_parts import licences
 from page_parts.answers import PageError
-from paths import DOCS, NODE_MODULES, SHARED_ASSETS, VENDOR
+from paths import DOCS, NODE_MODULES, VENDOR, shared_assets
 
 # Whose files lie in each folder that comes out of node_modules. A new folder needs its packages here, and so on the page.
 VENDORED = {
@@ -20,6 +20,8 @@ VENDORED = {
 }
 # Put together here out of files of those packages.
 COMPOSED = {Path("fonts/fonts.css"), Path("katex/katex.min.css")}
+# The same letters, fewer of them.
+PART_OF_FONT = ".core.woff2"
 LISTED = {part.name.lower(): part for part in licences.parts()}
 
 
@@ -31,7 +33,8 @@ def test_each_file_out_of_node_modules_is_of_a_listed_package(file):
         path.read_bytes() for source in sources for path in source.rglob("*") if path.is_file() and path.suffix == file.suffix
     }
     held |= {path.read_bytes() for source in sources for path in source.glob("LICENSE*")}
-    assert file in COMPOSED or (VENDOR / file).read_bytes() in held
+    whole = VENDOR / file.with_name(file.name.replace(PART_OF_FONT, ".woff2"))
+    assert file in COMPOSED or whole.read_bytes() in held
 
 
 def test_the_theme_s_bundles_hold_what_is_listed(site):
@@ -54,7 +57,7 @@ def test_each_file_below_a_language_s_assets_is_the_theme_s_or_ours(site):
 
 def test_nothing_else_carries_somebody_s_notice(site):
     """A script or a style of another's begins with a notice, which minifiers keep."""
-    shared = site / SHARED_ASSETS
+    shared = shared_assets(site)
     for path in site.rglob("*"):
         place = path.relative_to(site).parts
         ours = place[1:2] != ("assets",) and not any(path.is_relative_to(shared / name) for name in VENDORED)
@@ -75,7 +78,7 @@ def test_every_licence_has_its_text(site):
     for part in licences.parts():
         assert part.version, part
         if isinstance(part.text, Path):
-            assert len((site / licences.FOLDER / part.file).read_text(encoding="utf-8")) > 500, part
+            assert len((shared_assets(site) / licences.FOLDER.name / part.file).read_text(encoding="utf-8")) > 500, part
         else:
             assert part.text.startswith("https://"), part
     files = [part.file for part in licences.parts()]
