@@ -3,6 +3,8 @@
 ``python scripts/reproduce.py`` says what differs, or that nothing does; with ``--record`` it writes the figures to
 docs/data/reliability. What must not leave a trace: the folder, the time zone, the language of the shell, the order of sets,
 the rights that new files get, the hour.
+
+``--with FOLDER`` compares the site that is built here with one that was built elsewhere: by another user, another Python.
 """
 
 import argparse
@@ -14,7 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from paths import DOCS, NODE_MODULES, ROOT, VENDOR
+from paths import DOCS, NODE_MODULES, ROOT, SITE, VENDOR
 
 RECORD = DOCS / "data" / "reliability" / "reproducible.json"
 SURROUNDINGS = {
@@ -28,9 +30,13 @@ def main() -> None:
     """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--record", action="store_true", help=f"write the figures to {RECORD.relative_to(ROOT)}")
-    record = parser.parse_args().record
+    parser.add_argument("--with", type=Path, dest="elsewhere", help="a built site, in the place of two fresh builds")
+    arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        sites = [built(Path(folder) / name, surroundings) for name, surroundings in SURROUNDINGS.items()]
+        if arguments.elsewhere:
+            sites = [SITE, arguments.elsewhere]
+        else:
+            sites = [built(Path(folder) / name, surroundings) for name, surroundings in SURROUNDINGS.items()]
         differing = differences(*sites)
         figures = {
             "builds": len(sites),
@@ -43,9 +49,9 @@ def main() -> None:
     print(
         f"{figures['files']} files, {figures['bytes']:,} bytes, {figures['builds']} builds: {figures['differing']} files differ"
     )
-    if record:
+    if arguments.record:
         RECORD.parent.mkdir(parents=True, exist_ok=True)
-        RECORD.write_text(json.dumps(recorded(figures), indent=2) + "\n", encoding="utf-8")
+        RECORD.write_text(json.dumps(recorded(figures, elsewhere=bool(arguments.elsewhere)), indent=2) + "\n", encoding="utf-8")
     sys.exit(bool(differing))
 
 
@@ -86,13 +92,13 @@ def first_difference(one: bytes, other: bytes) -> str:
     return f"from byte {at}: {one[at : at + SHOWN]!r} and {other[at : at + SHOWN]!r}"
 
 
-def recorded(figures: dict[str, int]) -> dict[str, object]:
+def recorded(figures: dict[str, int], *, elsewhere: bool) -> dict[str, object]:
     """The measurement as the page about reliability reads it."""
     return {
         "name": "reproducible",
         "date": dt.datetime.now(tz=dt.UTC).date().isoformat(),
         "commit": git("rev-parse", "--short", "HEAD"),
-        "command": "make reproduce ARGS=--record",
+        "command": "make reproduce ARGS='--record --with FOLDER'" if elsewhere else "make reproduce ARGS=--record",
         "figures": figures,
     }
 
