@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import expect
 
-from paths import NODE_MODULES
+from paths import NODE_MODULES, shared_assets
 
 WASM = "pyodide.asm.wasm"
 PIECES = 12
@@ -168,8 +168,8 @@ FULL = """if (globalThis.Storage) Storage.prototype.setItem = () => { throw new 
 
 
 def in_worker(route, storage):
-    original = route.fetch()
-    route.fulfill(response=original, body=f"{storage};\n{original.text()}")
+    module = (shared_assets() / "js" / "kept.mjs").read_text(encoding="utf-8")
+    route.fulfill(body=f"{storage};\n{module}", content_type="text/javascript")
 
 
 @pytest.mark.parametrize("language, storage", [("ar", REFUSING), ("en", FULL)], ids=["forbidden", "full"])
