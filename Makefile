@@ -103,6 +103,14 @@ reproduce: $(INSTALLED) $(VENDORED) ## build the last commit twice, in two folde
 upgrade: $(SITE) ## build with the newest packages and with the theme's successors, and say what became different
 	@$(BIN)/python scripts/upgrade_drill.py $(ARGS)
 
+.PHONY: links
+links: $(SITE) ## check every link inside the built site, fragments included
+	@$(BIN)/python scripts/check_links.py
+
+.PHONY: html
+html: $(SITE) ## check the HTML of the built site with html-validate
+	@node scripts/check_html.mjs
+
 .PHONY: browser
 browser: $(PACKAGES)
 	@$(PLAYWRIGHT) $(BIN)/python scripts/provide_browser.py

@@ -14,6 +14,7 @@ from typing import Any
 # The macros plugin loads this file by its path, so its neighbours are not importable by themselves.
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+import note_links
 from evidence import single, tables
 from gradaccum import figures, units
 from gradaccum.messages import LANGUAGES, catalogue
@@ -39,7 +40,7 @@ def define_env(env: Any) -> None:
     if language not in LANGUAGES:
         raise answers.PageError(f"the package speaks {', '.join(LANGUAGES)}, not {language!r}")
     words = {key: message for key, message in catalogue(language).items() if key.startswith("ui.")}
-    env.conf["extra"]["page_words"] = words
+    env.conf["extra"]["page_words"] = words | note_links.page_words()
     for name, macro in macros(language).items():
         env.macro(macro, name)
 

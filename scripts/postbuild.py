@@ -6,7 +6,9 @@
 - says the direction of the text on ``<html>`` too, and gives names to parts that the theme leaves without;
 - names the package's file, by its hash, below each calculator;
 - puts the address of the deployment (argument, else SITE_URL) in the place of the configured one;
-- adds descriptions, and the spellings under which readers look for Arabic words, to the search index;
+- adds descriptions to the search index, and our reading of questions to the search;
+- links the notes of calculators to the pitfalls they warn of;
+- says in the form that programs read what pages hold: structured data, llms.txt, a feed of changes;
 - writes the sitemaps, where each page names its counterpart, and makes the 404 pages independent of the base path;
 - adds the root page, which chooses a language, the root's 404 page and ``.nojekyll``.
 """
@@ -24,9 +26,11 @@ from html import escape, unescape
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from machine_readable import CONFIGS, structured_data, write_feed, write_llms, write_root_llms
+from note_links import link_notes
 from page_parts.node import run_node
 from paths import DOCS, ROOT, SHARED_ASSETS
-from search_index import complete_index
+from search_index import complete_search
 
 DIRECTIONS = {"ar": "rtl", "en": "ltr"}
 SEARCH_NAMES = {"ar": "البحث", "en": "Search"}
@@ -52,16 +56,23 @@ def main(site_dir: str | Path, base_url: str | None = None) -> None:
     with (site / STYLES).open("a", encoding="utf-8") as sheet:
         sheet.write(rules)
     named = WHEEL.replace("></", f">{wheel_hash(site)}</")
+    workers = {language: complete_search(site, language) for language in DIRECTIONS}
     for path, html in pages.items():
         language = path.relative_to(site).parts[0]
+        if path.name == "index.html":
+            html = structured_data(html, language, address_of(path.parent, site / language), base)  # noqa: PLW2901
         finished = finish_page(html, language, formulas).replace(configured_base(), base).replace(WHEEL, named)
+        finished = replace_once(finished, *workers[language])
+        finished = link_notes(finished, language, depth=len(path.relative_to(site).parts) - 2)
         if path.name == "404.html":
             finished = free_of_base(finished, language, urlsplit(base).path)
         path.write_text(finished, encoding="utf-8")
     for language in DIRECTIONS:
-        complete_index(site, language)
         # Word lists of languages whose stemmers this site never asks for.
         shutil.rmtree(site / language / "assets" / "javascripts" / "lunr")
+        write_llms(site, language, base, *(configured(key, language) for key in ("site_name", "site_description")))
+    write_root_llms(site, base)
+    write_feed(site, base, configured("  repository", "ar"))
     write_sitemaps(site, base)
     write_root(site, base)
 
@@ -79,6 +90,19 @@ def wheel_hash(site: Path) -> str:
     lock = json.loads((site / SHARED_ASSETS / "python" / "lock.json").read_text(encoding="utf-8"))
     (package,) = lock["packages"].values()
     return str(package["sha256"])
+
+
+def configured(key: str, language: str) -> str:
+    """A line of the configuration of a language."""
+    found = re.search(rf"^{key}: (.+)$", (ROOT / CONFIGS[language]).read_text(encoding="utf-8"), re.MULTILINE)
+    if found is None:
+        raise ValueError(f"{CONFIGS[language]}: no {key.strip()}")
+    return found[1]
+
+
+def address_of(folder: Path, root: Path) -> str:
+    """The address of a page's folder from the root of its language."""
+    return "" if folder == root else f"{folder.relative_to(root).as_posix()}/"
 
 
 def replace_once(html: str, old: str, new: str) -> str:
@@ -125,8 +149,12 @@ def finish_page(html: str, language: str, formulas: dict[Formula, str]) -> str:
     html = replace_once(
         html, f'<html lang="{language}" class="no-js">', f'<html lang="{language}" dir="{direction}" class="no-js">'
     )
+    # An attribute that says nothing is no number.
+    html = html.replace(' tabindex=""', "")
     # The corner of a table that has heads on two sides is no head of anything.
     html = re.sub(r"<th( [^>]*)?></th>", r"<td\1></td>", html)
+    # Markdown does not say what a table's head is the head of.
+    html = re.sub(r"<th(?![^>]* scope=)(?=[ >])", '<th scope="col"', html)
     # Not every reader of tables looks into MathML, and a head that is a symbol only would be no head to it.
     symbol = r'<th( [^>]*)?>(<span class="arithmatex">\\\((.*?)\\\)</span>)</th>'
     html = re.sub(symbol, r'<th\1><span class="ga-unseen">\3</span><span aria-hidden="true">\2</span></th>', html)
@@ -159,10 +187,7 @@ def write_sitemaps(site: Path, base: str) -> None:
     """One per language, which instant navigation reads, and one for both at the root."""
     every = []
     for language in DIRECTIONS:
-        urls = [
-            "" if path.parent == site / language else f"{path.parent.relative_to(site / language).as_posix()}/"
-            for path in sorted((site / language).rglob("index.html"))
-        ]
+        urls = [address_of(path.parent, site / language) for path in sorted((site / language).rglob("index.html"))]
         entries = [sitemap_entry(base, language, url) for url in urls]
         every += entries
         (site / language / "sitemap.xml").write_text(sitemap(entries), encoding="utf-8")

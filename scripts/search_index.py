@@ -1,46 +1,67 @@
-"""What the theme leaves out of the search index, put in after the build.
+"""What the theme leaves out of the search, put in after the build.
 
-The theme indexes a page section by section, so a question whose words are spread over a page finds none of its sections, and
-the description of a page, which says in a reader's words what it is for, is not searched at all. Both go into the entry of the
-page itself: the description of every page, and all words of a page that is about one thing.
+The description of a page, which says in a reader's words what it is for, is not searched by the theme at all: it goes into the
+index, and with it what else readers type when they look for the page (``docs/search/phrasings.csv``). ``docs/search/search.js``
+goes in front of the theme's worker: it says how questions are read and in what order pages answer them.
 """
 
 from __future__ import annotations
 
+import csv
+import hashlib
 import html
 import json
 import re
 from pathlib import Path
 from typing import Any
 
-from arabic_search import TAG, forms_of_text
+from paths import DOCS
 
-# Beside the title's 1000: a word in the description counts less than one in the title, one elsewhere less again.
-DESCRIPTION, WHOLE = ("description", 300.0), ("whole", 60.0)
-FORMS = {"title": ("title_forms", 1000.0), "text": ("forms", 0.5)}
-ABOUT_ONE_THING = "learn/pitfalls/"
-WORD = re.compile(r"\w+")
+SOURCES = DOCS / "search"
+# The order of pages is that of search.js; this is for the order of sections inside a page, where titles have 1000.
+DESCRIPTION = ("description", 300.0)
+
+
+def complete_search(site: Path, language: str) -> tuple[str, str]:
+    """Finish index and worker of one language; return the worker's old and new name."""
+    complete_index(site, language)
+    return replace_worker(site / language / "assets" / "javascripts" / "workers")
 
 
 def complete_index(site: Path, language: str) -> None:
-    """Add the fields to the index of one language."""
+    """Add the descriptions and phrasings of the pages of one language to its index."""
     path = site / language / "search" / "search_index.json"
     index = json.loads(path.read_text(encoding="utf-8"))
-    entries = index["docs"]
-    texts: dict[str, list[str]] = {}
-    for entry in entries:
-        texts.setdefault(page_of(entry), []).append(f"{entry['title']} {entry['text']}")
-    for entry in entries:
+    said = phrasings(language)
+    for entry in index["docs"]:
         if entry["location"] == page_of(entry):
-            entry[DESCRIPTION[0]] = description_of(site / language / entry["location"] / "index.html")
-            if entry["location"].startswith(ABOUT_ONE_THING) and entry["location"] != ABOUT_ONE_THING:
-                entry[WHOLE[0]] = words_of(" ".join(texts[entry["location"]]))
-    fields = dict([DESCRIPTION, WHOLE])
-    if language == "ar":
-        add_forms(entries)
-        fields |= dict(FORMS.values())
-    index["config"]["fields"] |= {field: {"boost": boost} for field, boost in fields.items()}
+            description = description_in((site / language / entry["location"] / "index.html").read_text(encoding="utf-8"))
+            entry[DESCRIPTION[0]] = " ".join([description, said.pop(entry["location"], "")]).strip()
+    if said:
+        raise ValueError(f"phrasings.csv: no such page: {', '.join(said)}")
+    index["config"]["fields"] |= {DESCRIPTION[0]: {"boost": DESCRIPTION[1]}}
+    index["config"]["pipeline"] = ["stopWordFilter", "stemmer"]
     path.write_text(json.dumps(index, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")
+
+
+def phrasings(language: str) -> dict[str, str]:
+    """By page, what readers of a language type who look for it."""
+    with (SOURCES / "phrasings.csv").open(encoding="utf-8", newline="") as file:
+        return {row["page"]: row["phrasings"] for row in csv.DictReader(file) if row["language"] == language}
+
+
+def replace_worker(folder: Path) -> tuple[str, str]:
+    """Put our part in front of the theme's worker, under a name that changes with what is in it; return old and new name."""
+    [theme] = folder.glob("search.*.min.js")
+    words = json.loads((SOURCES / "words.json").read_text(encoding="utf-8"))
+    ours = (SOURCES / "search.js").read_text(encoding="utf-8")
+    text = f"const WORDS = {json.dumps(words, ensure_ascii=False)};\n{ours}\n{theme.read_text(encoding='utf-8')}"
+    text = re.sub(r"\n//# sourceMappingURL=.*\n?$", "\n", text)
+    name = f"search.{hashlib.sha256(text.encode()).hexdigest()[:8]}.js"
+    (folder / name).write_text(text, encoding="utf-8")
+    for old in folder.glob(f"{theme.name}*"):
+        old.unlink()
+    return theme.name, name
 
 
 def page_of(entry: dict[str, Any]) -> str:
@@ -48,28 +69,9 @@ def page_of(entry: dict[str, Any]) -> str:
     return str(entry["location"]).partition("#")[0]
 
 
-def description_of(page: Path) -> str:
-    """What the built page's head says it is for."""
-    found = re.search(r'<meta name="description" content="([^"]*)">', page.read_text(encoding="utf-8"))
+def description_in(page: str) -> str:
+    """What the head of a built page says it is for."""
+    found = re.search(r'<meta name="description" content="([^"]*)">', page)
     if found is None:
-        raise ValueError(f"{page}: no description, or a quotation mark in it, which the theme does not escape")
+        raise ValueError("a page has no description, or a quotation mark in it, which the theme does not escape")
     return html.unescape(found[1])
-
-
-def words_of(text: str) -> str:
-    """Each word of a piece of HTML once.
-
-    >>> words_of("<p>the loss, the <code>loss_scale</code> &amp; more")
-    'loss loss_scale more the'
-    """
-    return " ".join(sorted(set(WORD.findall(html.unescape(TAG.sub(" ", text))))))
-
-
-def add_forms(entries: list[dict[str, Any]]) -> None:
-    """Other spellings of Arabic words; those of a title count as much as it does, since nobody types its vowel marks."""
-    for entry in entries:
-        for source, (field, _) in FORMS.items():
-            entry[field] = forms_of_text(entry[source])
-        for field, _ in (DESCRIPTION, WHOLE):
-            if field in entry:
-                entry[field] += f" {forms_of_text(entry[field])}"

@@ -1,4 +1,4 @@
-// Ask the search of a built site, by the theme's own worker and the site's own index.
+// Ask the search of a built site, by its own worker and the site's own index.
 // In: {"folder": of one language, "queries": [...]} as JSON; out: for each query the locations, best first.
 
 import { readdirSync, readFileSync } from "node:fs";

@@ -1,7 +1,8 @@
 """The site's search, asked as people ask: every pitfall is among the first pages, in both languages.
 
-The theme's own worker runs under Node on the index that the site was built with. A row of the table names the pages that
-answer it; where a pitfall has a page of its own, that page must be among the first.
+The site's own worker runs under Node on the index that the site was built with. A row of the table names the pages that
+answer it; where a pitfall has a page of its own, that page must be among the first. Rows marked fresh were written down before
+they were tried, and neither they nor the words of the search were changed for them: they say how well other questions fare.
 """
 
 import csv
@@ -12,13 +13,16 @@ from pathlib import Path
 import pytest
 
 from page_parts.node import run_node
+from search_index import phrasings
 
 HERE = Path(__file__).parent
+FRESH_FOUND = 0.75  # of them, so that a change that only fits the table is noticed
 FIRST = 3  # as many pages as a reader looks at before asking in other words
 
 with (HERE / "search_queries.csv").open(encoding="utf-8", newline="") as file:
     ROWS = list(csv.DictReader(file))
 KEYS = [f"{row['language']} {row['query']}" for row in ROWS]
+HELD = [row for row in ROWS if not row["kind"]]
 
 
 @pytest.fixture(scope="session")
@@ -34,7 +38,7 @@ def first_pages(site):
 
 
 def test_every_pitfall_is_asked_for_three_times_in_each_language():
-    counted = Counter((row["topic"], row["language"]) for row in ROWS)
+    counted = Counter((row["topic"], row["language"]) for row in HELD)
     topics = {row["topic"] for row in ROWS}
     assert len(topics) >= 20
     assert {key: count for key, count in counted.items() if count < 3} == {}
@@ -42,12 +46,24 @@ def test_every_pitfall_is_asked_for_three_times_in_each_language():
     assert len(KEYS) == len(set(KEYS))
 
 
-@pytest.mark.parametrize("row", ROWS, ids=KEYS)
-def test_search_finds_the_page(site, first_pages, row):
+def wanted(site, row):
+    """The pages that answer a row."""
     own = f"learn/pitfalls/{row['topic']}/"
-    wanted = {own} if (site / row["language"] / own).is_dir() else set(row["pages"].split())
+    return {own} if (site / row["language"] / own).is_dir() else set(row["pages"].split())
+
+
+@pytest.mark.parametrize("row", HELD, ids=[f"{row['language']} {row['query']}" for row in HELD])
+def test_search_finds_the_page(site, first_pages, row):
     found = first_pages[f"{row['language']} {row['query']}"]
-    assert wanted & set(found), found
+    assert wanted(site, row) & set(found), found
+
+
+@pytest.mark.parametrize("language", ["en", "ar"])
+def test_search_finds_pages_by_questions_it_was_not_made_for(site, first_pages, language):
+    fresh = [row for row in ROWS if row["kind"] == "fresh" and row["language"] == language]
+    missed = [row["query"] for row in fresh if not wanted(site, row) & set(first_pages[f"{language} {row['query']}"])]
+    assert len(fresh) >= 30
+    assert len(missed) <= (1 - FRESH_FOUND) * len(fresh), missed
 
 
 def test_every_page_of_a_pitfall_is_asked_for(site):
@@ -61,13 +77,41 @@ def test_a_page_that_is_not_there_is_not_found(site):
 
 
 @pytest.mark.parametrize("language", ["en", "ar"])
-def test_index_holds_descriptions_and_the_words_of_pages_about_one_thing(site, language):
+def test_index_holds_descriptions_and_phrasings(site, language):
     index = json.loads((site / language / "search" / "search_index.json").read_text(encoding="utf-8"))
     pages = {entry["location"]: entry for entry in index["docs"] if "#" not in entry["location"]}
     assert all(entry["description"] for entry in pages.values())
-    assert {location for location, entry in pages.items() if "whole" in entry} == {
-        location for location in pages if location.startswith("learn/pitfalls/") and location != "learn/pitfalls/"
-    }
+    assert "num_items_in_batch" in pages["learn/pitfalls/token-normalisation/"]["description"]
     assert not any("description" in entry for entry in index["docs"] if "#" in entry["location"])
-    assert {"title", "text", "description", "whole"} <= set(index["config"]["fields"])
-    assert ("title_forms" in index["config"]["fields"]) == (language == "ar")
+    assert {"title", "text", "description"} <= set(index["config"]["fields"])
+
+
+@pytest.mark.parametrize("language", ["en", "ar"])
+def test_every_page_of_a_pitfall_has_phrasings(site, language):
+    pages = {f"learn/pitfalls/{path.parent.name}/" for path in (site / language / "learn" / "pitfalls").glob("*/index.html")}
+    assert pages - {"learn/pitfalls/pitfalls/"} <= {*phrasings(language), "learn/pitfalls/"}
+
+
+ALIKE = [
+    ("en", "when do I accumulate gradients", "accumulating the gradient"),
+    ("en", "the schedules are ending", "schedule ends"),
+    ("en", "normalizing batches", "batch normalisation"),
+    ("ar", "التدرّجات", "تدرجات"),
+    ("ar", "آخر دفعة", "اخر دفعه"),
+    ("ar", "لماذا الإحماء", "إحماء"),
+]
+
+
+@pytest.mark.parametrize("language, one, other", ALIKE)
+def test_spelling_and_small_words_do_not_matter(site, language, one, other):
+    request = {"folder": str(site / language), "queries": [one, other]}
+    first, second = json.loads(run_node(HERE / "search.mjs", request))
+    assert first
+    assert first[0] == second[0]
+
+
+def test_quotation_marks_and_operators_are_left_to_the_reader(site):
+    request = {"folder": str(site / "en"), "queries": ["clipping", "+clipping +xylophone"]}
+    plain, demanded = json.loads(run_node(HERE / "search.mjs", request))
+    assert plain
+    assert demanded == []

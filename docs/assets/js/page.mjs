@@ -19,5 +19,9 @@ function enhance() {
   keepForOffline();
 }
 
+document.addEventListener("focusin", ({ target }) => {
+  if (target.closest?.(".md-search")) import("./search-offer.mjs");
+});
+
 if (globalThis.document$) document$.subscribe(enhance);
 else enhance();

@@ -4,6 +4,7 @@ import { make } from "./dom.mjs";
 import { fillFiles, newFiles } from "./files.mjs";
 import { enableSorting } from "./sorting.mjs";
 import { renderFormula, renderSteps } from "./steps.mjs";
+import { word } from "./words.mjs";
 
 export function showResult(section, answer) {
   showOutputs(section.querySelector(".ga-result"), answer.view.outputs);
@@ -84,9 +85,18 @@ function showNotes(list, notes) {
     ...notes.map(({ code, message }) => {
       const note = make("p", "", message);
       note.dataset.note = code;
+      const pitfall = word(`pitfall.${code}`);
+      if (pitfall) note.append(" ", pitfallLink(pitfall));
       return note;
     }),
   );
+}
+
+function pitfallLink(page) {
+  const base = new URL(document.querySelector('meta[name="ga-base"]').content, document.baseURI);
+  const link = make("a", "ga-pitfall", word("about_pitfall"));
+  link.href = new URL(`../../${document.documentElement.lang}/learn/pitfalls/${page}/`, base).href;
+  return link;
 }
 
 function setText(element, text) {
