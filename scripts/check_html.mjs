@@ -5,6 +5,7 @@
 //   no-trailing-whitespace  is a matter of the theme's templates, not of HTML
 //   no-inline-style         KaTeX places parts of a formula with it
 //   long-title              search engines cut titles; a pitfall's says its symptom whole
+//   prefer-native-element   a box that scrolls is a region by its role; a <section> would begin a part of the text
 //   unique-landmark         the theme nests navigation inside navigation; axe checks landmarks in the browser tests
 //   valid-autocomplete      the theme's switches are checkboxes that browsers would otherwise restore
 //   wcag/h32                calculators answer while you type and have nothing to submit; their reset button would not do

@@ -11,7 +11,10 @@ ASKED = {
     "ar": ("متى اقص التدرجات", "learn/pitfalls/clipping/"),
 }
 # Letters of the other language, and what is found there.
-ELSEWHERE = {"en": ("اخر نافذة غير مكتملة", "learn/pitfalls/last-window/"), "ar": ("last window", "learn/pitfalls/last-window/")}
+ELSEWHERE = {
+    "en": ("اخر نافذة غير مكتملة", "learn/pitfalls/last-window/"),
+    "ar": ("last window", "learn/pitfalls/last-window/"),
+}
 
 
 def ask(page, question):

@@ -49,7 +49,10 @@ def test_a_formula_that_katex_refuses_stops_the_build():
 def test_empty_table_head_is_a_cell_and_a_symbol_has_text():
     page = finished(r'<table><tr><th></th><th><span class="arithmatex">\(b\)</span></th></tr></table>')
     assert "<td></td>" in page
-    assert '<th scope="col"><span class="ga-unseen">b</span><span aria-hidden="true"><span class="arithmatex"><span class="katex">' in page
+    assert (
+        '<th scope="col"><span class="ga-unseen">b</span><span aria-hidden="true"><span class="arithmatex"><span class="katex">'
+        in page
+    )
 
 
 def test_404_page_follows_the_folder_it_is_served_from():
