@@ -31,6 +31,8 @@ LANGUAGES = {"ar": "mkdocs.yml", "en": "mkdocs.en.yml"}
 BUILDERS = {"newest": "mkdocs", "properdocs": "properdocs", "zensical": "zensical"}
 EXTRA = {"newest": [], "properdocs": ["properdocs"], "zensical": ["zensical"]}
 SHOWN = 12
+# The finished site names this folder by its content.
+NAMED = re.compile(r"/ga-[0-9a-f]{8}/")
 
 
 @dataclass(frozen=True)
@@ -148,10 +150,10 @@ def facts(html: str) -> Facts:
     body = page.find("article") or page.find("main") or page
     if not isinstance(body, Tag):
         return Facts(Counter(), Counter(), Counter())
-    for drawn in body.select(".arithmatex, script, style, .headerlink, .ga-wheel"):
+    for drawn in body.select(".arithmatex, script, style, .headerlink, .ga-wheel, .ga-unseen"):
         drawn.decompose()
     headings = Counter(f"{heading.name}#{heading.get('id')}" for heading in body.find_all(re.compile("^h[1-6]$")))
-    links = Counter(str(link["href"]) for link in body.find_all("a", href=True))
+    links = Counter(NAMED.sub("/ga/", str(link["href"])) for link in body.find_all("a", href=True))
     return Facts(headings, links, Counter(body.get_text(" ").split()))
 
 
