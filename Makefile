@@ -111,6 +111,10 @@ links: $(SITE) ## check every link inside the built site, fragments included
 html: $(SITE) ## check the HTML of the built site with html-validate
 	@node scripts/check_html.mjs
 
+.PHONY: layout
+layout: $(SITE) browser ## write afresh where the parts of the calculators stand, after a change that moves them
+	RENEW_LAYOUT=1 $(PLAYWRIGHT) $(BIN)/pytest tests/browser/test_geometry.py
+
 .PHONY: browser
 browser: $(PACKAGES)
 	@$(PLAYWRIGHT) $(BIN)/python scripts/provide_browser.py
