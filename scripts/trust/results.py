@@ -13,14 +13,21 @@ ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "docs" / "data" / "reliability"
 
 
+def source() -> str:
+    """What the package's source is, as git names its folder, and whether it was changed since."""
+
+    def said(*command: str) -> str:
+        return subprocess.run(["git", *command], cwd=ROOT, check=True, capture_output=True, text=True).stdout.strip()
+
+    return said("rev-parse", "--short=12", "HEAD:src/gradaccum") + ("-changed" if said("status", "--short", "src") else "")
+
+
 def write_result(name: str, **measured: Any) -> Path:
     """Write a measure with its date and the versions it was taken with."""
-    described = ["git", "describe", "--always", "--dirty", "--exclude", "*"]
-    commit = subprocess.run(described, cwd=ROOT, check=True, capture_output=True, text=True).stdout.strip()
     about = {
         "measure": name,
         "date": dt.datetime.now(tz=dt.UTC).date().isoformat(),
-        "commit": commit,
+        "source": source(),
         "gradaccum": gradaccum.__version__,
         "python": platform.python_version(),
     }

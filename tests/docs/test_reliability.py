@@ -1,0 +1,48 @@
+"""The reliability page: every result has its provenance, and stands on the page as it was written down."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from page_parts import reliability
+from page_parts.answers import PageError
+
+RESULTS = sorted(reliability.FOLDER.glob("*.json"))
+
+
+@pytest.mark.parametrize("path", RESULTS, ids=lambda path: path.stem)
+def test_a_result_says_how_it_was_got(path):
+    found = json.loads(path.read_text(encoding="utf-8"))
+    assert found["measure"] == path.stem
+    assert {"date", "source", "gradaccum", "python", "seed"} <= set(found)
+    assert not found["source"].endswith("-changed")
+    assert found["rows"]
+
+
+@pytest.mark.parametrize("language", ["en", "ar"])
+@pytest.mark.parametrize("path", RESULTS, ids=lambda path: path.stem)
+def test_its_table_holds_every_row(language_pages, path, language):
+    article = language_pages[Path(language, "evidence", "reliability", "index.html")].article
+    section = article.find(id=path.stem)
+    assert section, f"no heading with the id {path.stem}"
+    table = section.find_next("table")
+    rows = [[cell.get_text() for cell in row.find_all("td")] for row in table.find_all("tr")[1:]]
+    columns = reliability.COLUMNS[path.stem]
+    found = json.loads(path.read_text(encoding="utf-8"))["rows"]
+    assert len(rows) == len(found)
+    for shown, row in zip(rows, found, strict=True):
+        for text, name in zip(shown, columns, strict=True):
+            assert text == (f"{row[name]:,}" if isinstance(row[name], int) and not name.endswith("_bytes") else text)
+            assert text
+
+
+def test_nothing_is_broken_in_what_is_published():
+    found = json.loads((reliability.FOLDER / "fuzzing.json").read_text(encoding="utf-8"))
+    assert found["findings"] == {}
+    assert all(row["broken"] == 0 for row in found["rows"])
+
+
+def test_a_measure_without_a_result_stops_the_build():
+    with pytest.raises(PageError, match="no result of nothing"):
+        reliability.result("nothing")
