@@ -19,6 +19,8 @@ FOLDER = DOCS / "data" / "reliability"
 COLUMNS = {
     "fuzzing": ("search", "version", "requests", "answered", "refused", "broken", "peak_memory_bytes"),
     "parity": ("python", "platform", "answers", "different"),
+    "network_drills": ("drills", "passed"),
+    "reproducible": ("builds", "files", "bytes", "differing"),
     "mutation": ("module", "mutants", "killed", "argued", "open"),
 }
 
@@ -33,6 +35,13 @@ def result(measure: str) -> dict[str, Any]:
     return found
 
 
+def rows_of(measure: str) -> list[dict[str, Any]]:
+    """The rows of a measure, or its figures as the only one."""
+    found = result(measure)
+    rows: list[dict[str, Any]] = found.get("rows") or [found["figures"]]
+    return rows
+
+
 def shown(value: object, column: str) -> str:
     """A cell: sizes with a unit, counts with separators, names as they are.
 
@@ -41,7 +50,7 @@ def shown(value: object, column: str) -> str:
     """
     write: Callable[[Any], str] = figures.format_count if isinstance(value, int) else str
     return left_to_right(
-        figures.format_size(value, "binary") if column.endswith("_bytes") and isinstance(value, int) else write(value)
+        figures.format_size(value, "binary") if column.endswith("bytes") and isinstance(value, int) else write(value)
     )
 
 
@@ -53,8 +62,8 @@ def figure(measure: str, name: str) -> str:
 
 
 def table(measure: str, language: str) -> str:
-    """A row for each row of the measure, in the columns named above."""
+    """A row for each row of the measure, in the columns named above; one row of its figures where it has no rows."""
     columns = COLUMNS[measure]
     head = tag("tr", *(tag("th", text(word(f"reliability.{column}", language)), scope="col") for column in columns))
-    rows = [tag("tr", *(tag("td", shown(row[column], column)) for column in columns)) for row in result(measure)["rows"]]
+    rows = [tag("tr", *(tag("td", shown(row[column], column)) for column in columns)) for row in rows_of(measure)]
     return tag("table", tag("thead", head), tag("tbody", *rows))
