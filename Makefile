@@ -68,6 +68,10 @@ bench: $(SITE) ## how long one answer takes, in CPython and in Pyodide
 	@$(BIN)/python scripts/bench_answers.py
 	@node scripts/pyodide_pytest.mjs site/assets/ga-*/python "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" scripts/bench_answers.py
 
+.PHONY: measure-site
+measure-site: $(SITE) browser ## measure the site in a browser, into docs/data/site (ARGS='weight boot typing lighthouse')
+	$(PLAYWRIGHT) $(BIN)/python scripts/measure_site.py $(ARGS)
+
 .PHONY: bench-dry-run
 bench-dry-run: $(VERIFY_INSTALLED) ## the dry run beside PyTorch's MemTracker: the same peak, and how much faster
 	$(VERIFY)/bin/python scripts/compare_memtracker.py $(ARGS)

@@ -180,7 +180,9 @@ def free_of_base(html: str, language: str, base_path: str) -> str:
         "<script>{const config=document.getElementById('__config');config.textContent="
         'config.textContent.replace(\'"base": "."\',\'"base": "\'+document.baseURI+\'"\')}</script>'
     )
-    return replace_once(html, '<script src="assets/javascripts/bundle', f'{patch}<script src="assets/javascripts/bundle')
+    return replace_once(
+        html, '<script defer src="assets/javascripts/bundle', f'{patch}<script defer src="assets/javascripts/bundle'
+    )
 
 
 def write_sitemaps(site: Path, base: str) -> None:

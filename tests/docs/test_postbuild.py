@@ -61,7 +61,7 @@ def test_404_page_follows_the_folder_it_is_served_from():
         '<html><head><meta charset="utf-8"><link rel="stylesheet" href="/gradaccum/ar/assets/x.css">'
         f'<script>__md_scope=new URL("{base}",location)</script></head><body><a href="{base}learn/">'
         f'<script id="__config">{{"base": "{base}", "search": "{base}assets/s.js"}}</script>'
-        f'<script src="{base}assets/javascripts/bundle.js"></script></body></html>'
+        f'<script defer src="{base}assets/javascripts/bundle.js"></script></body></html>'
     )
     page = postbuild.free_of_base(written, "ar", "/elsewhere/")
     assert "/gradaccum/" not in page

@@ -8,6 +8,7 @@ import pytest
 from fonts import parse_ranges, write_ranges
 from paths import shared_assets
 from site_files.css import used_rules
+from site_files.scripts import without_comments
 
 WORDS = {"here", "also", "custom"}
 LANGUAGES = ("ar", "en")
@@ -37,6 +38,21 @@ LANGUAGES = ("ar", "en")
 )
 def test_rules_that_no_page_can_use_are_left_out(css, kept):
     assert used_rules(css, WORDS) == kept
+
+
+@pytest.mark.parametrize(
+    "script,served",
+    [
+        ("// one\nlet a;\n", "let a;\n"),
+        ("let a; // one\n", "let a; // one\n"),
+        ("  /** one\n * two\n */\nlet a;\n", "let a;\n"),
+        ("/* one */\n/* two */ let a;\n", "/* two */ let a;\n"),
+        ('let a = "//host";\n', 'let a = "//host";\n'),
+        ("let a = 4 /\n  2;\n", "let a = 4 /\n  2;\n"),
+    ],
+)
+def test_scripts_are_served_without_lines_of_comment(script, served):
+    assert without_comments(script) == served
 
 
 @pytest.mark.parametrize("text,points", [("U+41", {0x41}), ("U+20-22, U+A0", {0x20, 0x21, 0x22, 0xA0})])
