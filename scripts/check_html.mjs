@@ -2,6 +2,7 @@
 // `node scripts/check_html.mjs [SITE]` prints each fault and ends with status 1 if there is one.
 //
 // Rules that are off, and why:
+//   attribute-boolean-style, void-style  are how Markdown's tabs write their inputs; both ways are HTML
 //   no-trailing-whitespace  is a matter of the theme's templates, not of HTML
 //   no-inline-style         KaTeX places parts of a formula with it
 //   element-permitted-order a caption stands under its drawing and above the table behind it, not last in the figure

@@ -102,6 +102,7 @@ def macros(language: str) -> dict[str, Any]:
         "address": lambda name, **inputs: reference.address(name, language, inputs),
         "command": lambda name, **inputs: reference.command_block(name, language, inputs),
         "snippet": reference.snippet,
+        "tabs": reference.snippet_tabs,
         "evidence": lambda name: left_to_right(single.figure(name)),
         "evidence_summary": lambda: tables.summaries(language),
         "evidence_rows": lambda group: tables.published(group, language),

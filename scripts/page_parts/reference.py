@@ -144,6 +144,15 @@ def snippet(name: str) -> str:
     return code_block(path.read_text(encoding="utf-8"), LANGUAGE_OF.get(Path(name).suffix, "text"), name)
 
 
+def snippet_tabs(files: dict[str, str]) -> str:
+    """Tested files behind tabs, by the name of each tab."""
+    tabs = []
+    for name, file in files.items():
+        block = "\n".join(f"    {line}" if line else "" for line in snippet(file).splitlines())
+        tabs.append(f'=== "{name}"\n\n{block}')
+    return "\n\n".join(tabs)
+
+
 def recipe_blocks(framework: str, language: str, inputs: dict[str, Any]) -> str:
     """The files of a recipe as code blocks, each named."""
     files = ask("recipe", language, {"framework": framework, **inputs})["outputs"]["files"]
