@@ -30,6 +30,7 @@ from page_parts import (
     pictures,
     reference,
     reliability,
+    site,
 )
 from page_parts.markup import left_to_right
 
@@ -126,5 +127,9 @@ def macros(language: str) -> dict[str, Any]:
         "licences": licences.rows,
         "reliability": reliability.figure,
         "reliability_table": lambda measure: reliability.table(measure, language),
+        "site_table": lambda part: site.table(part, language),
+        "site_goal": site.goal,
+        "site_snapshot": site.snapshot,
+        "site_missed": lambda part: site.missed(part, language),
         "glossary": lambda group: glossary.glossary_list(group, language),
     }
