@@ -158,11 +158,12 @@ $(INSTALLED): pyproject.toml $(wildcard constraints/*.txt)
 	@$(BIN)/python -m pip install --quiet --no-build-isolation --no-deps --editable .
 	@touch $@
 
-$(VERIFY_INSTALLED): pyproject.toml constraints/build.txt constraints/verify.txt
+$(VERIFY_INSTALLED): pyproject.toml constraints/build.txt constraints/verify.txt constraints/torchtune.txt
 	@$(FIND_PYTHON); test -x $(VERIFY)/bin/pip || { echo "Making $(VERIFY) with $$($$python --version)"; $$python -m venv --clear $(VERIFY); }
 	@echo 'Installing PyTorch, which is large ...'
 	@$(VERIFY)/bin/python -m pip install --quiet -c constraints/build.txt pip
 	@$(VERIFY)/bin/python -m pip install --quiet -c constraints/verify.txt --group verify
+	@$(VERIFY)/bin/python -m pip install --quiet -c constraints/torchtune.txt --no-deps --upgrade --target $(VERIFY)/torchtune --group torchtune
 	@touch $@
 
 $(TRUST_INSTALLED): pyproject.toml constraints/build.txt constraints/trust.txt

@@ -165,7 +165,9 @@ def torchtune_found(tmp_path_factory):
     files = [folder / f"{number}.yaml" for number, _ in enumerate(texts)]
     for file, text in zip(files, texts, strict=True):
         file.write_text(text, encoding="utf-8")
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(SCRIPTS), *sys.path])}
+    # peft refuses the torchao that torchtune imports, so that one lies in a folder apart.
+    apart = str(Path(sys.prefix) / "torchtune")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(SCRIPTS), apart, *sys.path])}
     command = [sys.executable, "-m", "frameworks.on_torchtune", *map(str, files)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
