@@ -54,3 +54,14 @@ def test_weights_change_once_in_the_update():
     changed = [(segment.phase, segment.weights) for segment in segments(9, MEMORY)]
     assert {phase for phase, weights in changed if weights == 1} == {"update", "zero_grad"}
     assert {weights for _, weights in changed} == {0, 1}
+
+
+def test_a_window_of_two_to_the_letter():
+    assert [(s.phase, s.micro_batch, s.start, s.activations, s.gradients) for s in segments(2, MEMORY)] == [
+        ("forward", 1, 0, (0, MEMORY), (0, 0)),
+        ("backward", 1, LENGTHS["forward"], (MEMORY, 0), (0, 1)),
+        ("forward", 2, LENGTHS["forward"] + LENGTHS["backward"], (0, MEMORY), (1, 1)),
+        ("backward", 2, 2 * LENGTHS["forward"] + LENGTHS["backward"], (MEMORY, 0), (1, 1)),
+        ("update", 2, 2 * (LENGTHS["forward"] + LENGTHS["backward"]), (0, 0), (1, 1)),
+        ("zero_grad", 2, 2 * (LENGTHS["forward"] + LENGTHS["backward"]) + LENGTHS["update"], (0, 0), (1, 0)),
+    ]
