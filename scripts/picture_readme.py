@@ -22,8 +22,9 @@ def main() -> None:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find_browser(), args=FLAGS)
         for language, name in NAMES.items():
-            page = browser.new_page(viewport={"width": 1280, "height": 900}, color_scheme="light")
+            page = browser.new_page(viewport={"width": 1280, "height": 1200}, color_scheme="light")
             page.goto(f"http://127.0.0.1:{server.server_port}/{language}/")
+            page.evaluate("() => document.fonts.ready")
             page.locator(".ga-calculator").screenshot(path=DOCS / "assets" / "images" / name, animations="disabled")
         browser.close()
     server.shutdown()
