@@ -46,11 +46,12 @@ def ids_of(pages):
 
 def broken_links(site, path, page, ids):
     """Links of the page that lead to no file, or to an anchor that the file lacks."""
+    base = base_of(site, path, page)
     for element in page.find_all(["a", "link", "script", "img", "form", "iframe", "source"]):
         link = element.get("href") or element.get("src") or element.get("action")
         if not link or urlsplit(link).scheme:
             continue
-        address = urljoin(base_of(site, path, page), link)
+        address = urljoin(base, link)
         file = target_of(site, address)
         anchor = unquote(urlsplit(address).fragment)
         known = ids[file.relative_to(site)] if file.suffix == ".html" and file.is_file() else {anchor}
