@@ -22,6 +22,7 @@ VENDORED = {
 COMPOSED = {Path("fonts/fonts.css"), Path("katex/katex.min.css")}
 # The same letters, fewer of them.
 PART_OF_FONT = ".core.woff2"
+THEME = Path(metadata.distribution("mkdocs-material").locate_file("material/templates/assets"))
 LISTED = {part.name.lower(): part for part in licences.parts()}
 
 
@@ -39,20 +40,24 @@ def test_each_file_out_of_node_modules_is_of_a_listed_package(file):
 
 def test_the_theme_s_bundles_hold_what_is_listed(site):
     found = set()
-    for source_map in site.glob("*/assets/**/*.map"):
+    # The search's worker is shipped without its map: ours stands in front of the theme's.
+    for source_map in [*site.glob("*/assets/**/*.map"), *THEME.glob("javascripts/workers/*.map")]:
         names = json.loads(source_map.read_text(encoding="utf-8"))["sources"]
         found |= {match[1] for name in names if (match := re.search(r"node_modules/((?:@[^/]+/)?[^/]+)/", name))}
     assert found == set(licences.IN_THEME)
 
 
 def test_each_file_below_a_language_s_assets_is_the_theme_s_or_ours(site):
-    theme = Path(metadata.distribution("mkdocs-material").locate_file("material/templates/assets"))
+    (theirs,) = (THEME / "javascripts" / "workers").glob("*.js")
+    code = theirs.read_text(encoding="utf-8").partition("//# sourceMappingURL")[0].strip()
     for language in ("ar", "en"):
         folder = site / language / "assets"
         files = {path.relative_to(folder) for path in folder.rglob("*") if path.is_file()}
-        assert {
-            file for file in files if not any((place / file).is_file() for place in (theme, DOCS / "theme" / "assets"))
-        } == set()
+        (worker,) = {
+            file for file in files if not any((place / file).is_file() for place in (THEME, DOCS / "theme" / "assets"))
+        }
+        assert worker.parent == Path("javascripts/workers")
+        assert code in (folder / worker).read_text(encoding="utf-8")
 
 
 def test_nothing_else_carries_somebody_s_notice(site):
