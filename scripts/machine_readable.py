@@ -21,10 +21,9 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 from gradaccum import __version__
-from paths import ROOT
+from paths import CONFIGS, ROOT
 from search_index import description_in
 
-CONFIGS = {"ar": "mkdocs.yml", "en": "mkdocs.en.yml"}
 OTHER = {"ar": "en", "en": "ar"}
 FAQ = "learn/faq/"
 APPLICATIONS = re.compile(r"^$|^calculators/")
@@ -49,7 +48,7 @@ def plain(markup: str) -> str:
 
 def navigation(language: str) -> Iterator[tuple[str, str]]:
     """What the navigation lists: headings with an empty address, and pages with theirs."""
-    text = (ROOT / CONFIGS[language]).read_text(encoding="utf-8")
+    text = CONFIGS[language].read_text(encoding="utf-8")
     for match in NAV.finditer(text[text.index("\nnav:\n") :]):
         page = (match["page"] or "").removesuffix(".md")
         yield match["title"], "" if not page else "./" if page == "index" else f"{page.removesuffix('index').rstrip('/')}/"

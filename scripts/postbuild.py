@@ -26,10 +26,10 @@ from html import escape, unescape
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from machine_readable import CONFIGS, structured_data, write_feed, write_llms, write_root_llms
+from machine_readable import structured_data, write_feed, write_llms, write_root_llms
 from note_links import link_notes
 from page_parts.node import run_node
-from paths import DOCS, ROOT, SHARED_ASSETS
+from paths import CONFIGS, DOCS, ROOT, SHARED_ASSETS
 from search_index import complete_search
 
 DIRECTIONS = {"ar": "rtl", "en": "ltr"}
@@ -94,9 +94,9 @@ def wheel_hash(site: Path) -> str:
 
 def configured(key: str, language: str) -> str:
     """A line of the configuration of a language."""
-    found = re.search(rf"^{key}: (.+)$", (ROOT / CONFIGS[language]).read_text(encoding="utf-8"), re.MULTILINE)
+    found = re.search(rf"^{key}: (.+)$", CONFIGS[language].read_text(encoding="utf-8"), re.MULTILINE)
     if found is None:
-        raise ValueError(f"{CONFIGS[language]}: no {key.strip()}")
+        raise ValueError(f"{CONFIGS[language].name}: no {key.strip()}")
     return found[1]
 
 
