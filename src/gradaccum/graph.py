@@ -129,7 +129,6 @@ Rule = Callable[["Tape", Tensor], Sequence[Tensor | None]]
 Wanted = tuple[Dims, str] | None
 
 
-@dataclass(slots=True, eq=False)
 class Node:
     """One step of the backward pass: what it keeps, and which gradients it makes of the one it gets.
 
@@ -137,13 +136,14 @@ class Node:
     Inside a ``Checkpoint`` it keeps numbers instead of tensors, of what the checkpoint will hand out.
     """
 
-    name: str
-    inputs: tuple[Node | Parameter | None, ...]
-    rule: Rule
-    wanted: Sequence[Wanted] = ()
-    saved: list[Storage] = field(default_factory=list)
-    checkpoint: Checkpoint | None = None
-    promised: list[int] = field(default_factory=list)
+    __slots__ = ("checkpoint", "inputs", "name", "promised", "rule", "saved", "wanted")
+
+    def __init__(self, name: str, inputs: tuple[Node | Parameter | None, ...], rule: Rule) -> None:
+        self.name, self.inputs, self.rule = name, inputs, rule
+        self.wanted: Sequence[Wanted] = ()
+        self.saved: list[Storage] = []
+        self.checkpoint: Checkpoint | None = None
+        self.promised: list[int] = []
 
 
 @dataclass(slots=True, eq=False)

@@ -70,7 +70,7 @@ def upper(tape: Tape, x: Tensor) -> Tensor:
 
 def binary(tape: Tape, name: str, a: Tensor, b: Tensor, *, keeps: bool) -> Tensor:
     """Addition (keeps nothing, passes gradients on) or multiplication (keeps each factor the other one's gradient needs)."""
-    shape = broadcast(a.shape, b.shape)
+    shape = a.shape if a.shape == b.shape else broadcast(a.shape, b.shape)
     dtype = promoted(a.dtype, b.dtype)
     full = a if a.shape == shape else b
     output = tape.new(shape, dtype, elementwise_strides(shape, full.strides) if full.shape == shape else None)

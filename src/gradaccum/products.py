@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from gradaccum.graph import Rule, Tensor
-from gradaccum.layout import Dims, contiguous_strides
+from gradaccum.graph import Rule, Tensor, Wanted
+from gradaccum.layout import Dims, contiguous_strides, elementwise_strides, viewed_strides
 from gradaccum.operations import cast, kept_if, lower, new_gradients, promoted, specs
 from gradaccum.tape import Tape
 from gradaccum.views import reshape, view
@@ -35,26 +35,35 @@ def mm(tape: Tape, x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Ten
     """
     quantized = weight.parameter is not None and weight.parameter.quantized
     x, weight = lower(tape, x), lower(tape, weight)
-    rows = math.prod(x.shape[:-1])
-    flat = x if len(x.shape) == 2 else reshape(tape, x, (rows, x.shape[-1]))
+    flat = _rows(tape, x)
     inputs = [flat, weight]
     if bias is not None:
         inputs.append(lower(tape, bias))
     unpacked = [tape.new(weight.shape, weight.dtype)] if quantized else []
-    output = tape.new((rows, weight.shape[1]), x.dtype)
+    output = tape.new((*x.shape[:-1], weight.shape[1]), x.dtype)
     unpacked.clear()
     kept = {"self": kept_if(flat, weight), "mat2": kept_if(weight, flat)}
-    rule = _linear_gradients(*inputs)
+    # Rows that were only looked at in another way get their gradient in the shape and order they had.
+    rule = _linear_gradients(specs(*inputs), (x.shape, x.strides) if flat.storage is x.storage and flat is not x else None)
     rule = _unpacking(rule, weight.shape, weight.dtype) if quantized else rule
-    output = tape.record("Mm" if bias is None else "Addmm", output, inputs, rule, kept)
-    return reshape(tape, output, (*x.shape[:-1], weight.shape[1]))
+    return tape.record("Mm" if bias is None else "Addmm", output, inputs, rule, kept)
 
 
-def _linear_gradients(*inputs: Tensor) -> Rule:
-    wanted = specs(*inputs)
+def _rows(tape: Tape, x: Tensor) -> Tensor:
+    """(..., i) as (rows, i). Where memory allows it is a look at the same, and no step of its own on the tape."""
+    if len(x.shape) == 2:
+        return x
+    shape = (math.prod(x.shape[:-1]), x.shape[-1])
+    strides = viewed_strides(x.shape, x.strides, shape)
+    return reshape(tape, x, shape) if strides is None else Tensor(shape, strides, x.dtype, x.storage, x.node)
 
+
+def _linear_gradients(wanted: Sequence[Wanted], before: tuple[Dims, Dims] | None) -> Rule:
     def rule(tape: Tape, _: Tensor) -> list[Tensor | None]:
         outgoing = [tape.new(*spec) if spec else None for spec in wanted]
+        if before is not None and outgoing[0] is not None:
+            flat = outgoing[0]
+            outgoing[0] = Tensor(before[0], elementwise_strides(*before), flat.dtype, flat.storage, is_view=True)
         if outgoing[1] is not None:
             # The layer multiplies with its weights transposed, so their gradient is a view of a transposed one.
             outgoing[1].is_view = True

@@ -65,12 +65,12 @@ class Tape:
     def parameter(self, name: str, shape: Sequence[int], dtype: str, *, trainable: bool, quantized: bool = False) -> Tensor:
         """Weights by their full name; asked for twice, they are the same."""
         path = ".".join([*self.scopes, name])
-        held = self.parameters.setdefault(path, Parameter(path, tuple(shape), dtype, trainable, quantized=quantized))
+        held = self.parameters.get(path)
+        if held is None:
+            held = self.parameters[path] = Parameter(path, tuple(shape), dtype, trainable, quantized=quantized)
         # Weights are counted apart: their storage is not on the meter.
-        tensor = Tensor(held.shape, contiguous_strides(held.shape), dtype, Storage(0, None))
-        tensor.parameter = held
-        tensor.node = held if trainable else None
-        return tensor
+        source = held if trainable else None
+        return Tensor(held.shape, contiguous_strides(held.shape), dtype, Storage(0, None), source, held)
 
     def record(
         self, name: str, output: Tensor, inputs: Sequence[Tensor], rule: Rule, kept: Mapping[str, Tensor | None] | None = None
@@ -81,7 +81,8 @@ class Tape:
             node = Node(name, sources, rule)
             output.node = node
             if self.unpacking is not None:
-                self._arrive(self.unpacking, node, {slot: t for slot, t in (kept or {}).items() if t is not None})
+                if kept:
+                    self._arrive(self.unpacking, node, {slot: t for slot, t in kept.items() if t is not None})
                 return output
             if kept:
                 for slot, tensor in kept.items():
@@ -133,7 +134,6 @@ class Tape:
             if node.checkpoint is not None:
                 node.checkpoint.unpack(self, node)
             outgoing = list(node.rule(self, incoming))
-            self._kept.difference_update(map(id, node.saved))
             if node.promised:
                 # What a checkpoint handed out is the rule's alone; what a node keeps itself goes after all else.
                 node.saved.clear()

@@ -184,7 +184,8 @@ def differentiable(run: Run, x: Tensor) -> Tensor:
     """
     if run.setting.checkpointing == "full" and x.node is None:
         # A leaf is held by the graph that leads to it.
-        x.node = Node("InputRequiresGrad", (), lambda _, __: [], saved=[x.storage])
+        x.node = Node("InputRequiresGrad", (), lambda _, __: [])
+        x.node.saved.append(x.storage)
     return x
 
 
