@@ -46,10 +46,6 @@ serve: $(SITE) ## build both sites, serve them with live reload, print the addre
 test: $(SITE) browser ## run every test that needs no PyTorch (ARGS='-k units' for some, without the coverage rule)
 	$(PLAYWRIGHT) $(BIN)/pytest $(if $(ARGS),$(ARGS),--cov)
 
-.PHONY: drills
-drills: $(SITE) browser ## the offline tests with the site changed under an open page, which needs an idle machine
-	GRADACCUM_DRILLS=1 $(PLAYWRIGHT) $(BIN)/pytest tests/browser/test_offline.py
-
 .PHONY: check
 check: $(INSTALLED) $(PACKAGES) ## format, lint and types, changing nothing
 	$(BIN)/ruff format --check .
