@@ -18,6 +18,7 @@ import note_links
 from evidence import single, tables
 from gradaccum import figures, units
 from gradaccum.messages import LANGUAGES, catalogue
+from gradaccum.validation import MOST_CELLS
 from page_parts import (
     answers,
     benchmark,
@@ -28,6 +29,7 @@ from page_parts import (
     glossary,
     licences,
     pictures,
+    published,
     reference,
     reliability,
     site,
@@ -85,6 +87,7 @@ def macros(language: str) -> dict[str, Any]:
         "phase": phase,
         "kept": kept,
         "example": example,
+        "default": lambda name, field: int(answers.calculator_named(name).field(field).default),
         "ran": lambda name, function, *arguments, digits=3: left_to_right(
             computed.ran_text(name, function, *arguments, digits=digits)
         ),
@@ -94,7 +97,12 @@ def macros(language: str) -> dict[str, Any]:
             f"{figures.format_decimal(Fraction(count, units.UNITS[unit]), places)} {unit}"
         ),
         "number": number,
+        "rounded": lambda value, places: left_to_right(figures.format_decimal(Fraction(value), places)),
+        "published": lambda name, figure: (size if published.has_unit(name, figure) else number)(published.text(name, figure)),
+        "value": published.value,
+        "timings": published.timings,
         "ln": math.log,
+        "most_cells": MOST_CELLS,
         "fields": lambda name: reference.fields_html(name, language),
         "outputs": lambda name: reference.outputs_html(name, language),
         "questions": lambda name: reference.questions_html(name, language),
