@@ -62,8 +62,11 @@ function meanings(question) {
   });
 }
 
-/** Quotation marks and search operators are the reader's own: such a question is left as it is. */
-const plainly = (question) => !/["+^~*:]|(^|\s)-/.test(question);
+/** Quotation marks and search operators are the reader's own; a colon or a star in a pasted error message is neither. */
+const OPERATORS = /"|(?:^|\s)[+-]\p{L}|\p{L}(?:\*(?=\s|$)|[~^]\d)|(?:^|\s)(?:title|text|tags):/u;
+
+/** A question without them; one with them is left as it is. */
+const plainly = (question) => !OPERATORS.test(question);
 
 const reworded = (question) => [...new Set(meanings(question).flatMap(({ stems, alike }) => [...stems, ...alike]))].join(" ");
 
@@ -122,11 +125,13 @@ function ordered(items, question) {
     }
   }
   const scoreOf = ([first]) => scores.get(pageOf(first.location)) ?? 0;
-  return items.toSorted((one, other) => scoreOf(other) - scoreOf(one));
+  return [...items].sort((one, other) => scoreOf(other) - scoreOf(one));
 }
 
 /** The steps that the index's `pipeline` names: words that say nothing, and one spelling for all. */
-function prepare() {
+function prepare({ separator }) {
+  // The theme sets it too, but only after a wait, when the words of the pages have been read.
+  lunr.tokenizer.separator = new RegExp(separator);
   lunr.stopWordFilter = (token) => (STOP.has(plain(token.toString())) ? undefined : token);
   lunr.stopWordFilter.label = "stopWordFilter";
   lunr.stemmer = (token) => bare(plain(token.toString())).map((word) => token.clone(() => word));
@@ -147,7 +152,7 @@ self.addEventListener = (type, listener) =>
       asked = plainly(message.data) ? message.data : "";
       listener({ data: asked ? { ...message, data: reworded(asked) } : message });
     } else {
-      if (message.type === SETUP) prepare();
+      if (message.type === SETUP) prepare(message.data.config);
       listener({ data: message });
       if (message.type === SETUP) readPlaces(message.data);
     }

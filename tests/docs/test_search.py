@@ -110,6 +110,13 @@ def test_spelling_and_small_words_do_not_matter(site, language, one, other):
     assert first[0] == second[0]
 
 
+@pytest.mark.parametrize("language", ["en", "ar"])
+def test_a_pasted_error_message_is_a_question(site, language):
+    message = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB * 1"
+    [found] = json.loads(run_node(HERE / "search.mjs", {"folder": str(site / language), "queries": [message]}))
+    assert "learn/memory/" in [location.split("#")[0] for location in found][:FIRST], found[:FIRST]
+
+
 def test_quotation_marks_and_operators_are_left_to_the_reader(site):
     request = {"folder": str(site / "en"), "queries": ["clipping", "+clipping +xylophone"]}
     plain, demanded = json.loads(run_node(HERE / "search.mjs", request))
