@@ -24,7 +24,7 @@ UNPACKED = BUILD / "browser"
 LAUNCHER = """\
 #!/bin/sh
 here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
-LD_LIBRARY_PATH=$here/root/usr/lib/chromium:$(echo "$here"/root/usr/lib/*-linux-gnu*):$LD_LIBRARY_PATH
+LD_LIBRARY_PATH=$here/root/usr/lib/chromium:$(echo "$here"/root/usr/lib/*-linux-gnu*)${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export LD_LIBRARY_PATH
 exec "$here/root/usr/lib/chromium/chromium" "$@"
 """

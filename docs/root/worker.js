@@ -9,7 +9,7 @@ const PAGES = {pages};
 const PREFIX = "gradaccum-site-";
 const CACHE = PREFIX + VERSION;
 // Such names change with the content, so what is kept under them is never out of date.
-const NAMED_BY_CONTENT = /\/assets\/ga-[0-9a-f]{8}\/|\.[0-9a-f]{8}\.min\.(?:css|js)$/;
+const NAMED_BY_CONTENT = /\/assets\/ga-[0-9a-f]{8}\/|\.[0-9a-f]{8}(?:\.min)?\.(?:css|js)$/;
 // The folder of shared files, whose name every page of one build bears.
 const BUILD = /\bassets\/ga-[0-9a-f]{8}\//;
 const [THIS_BUILD] = FILES.map((address) => BUILD.exec(address)?.[0]).filter(Boolean);

@@ -22,7 +22,7 @@ LEFT_OUT = ("pyodide/",)
 # The theme's own, in each language's folder.
 THEME = (
     "assets/javascripts/bundle.*.min.js",
-    "assets/javascripts/workers/search.*.min.js",
+    "assets/javascripts/workers/search.*.js",
     "assets/*.mjs",
     "assets/images/*.svg",
 )

@@ -14,7 +14,7 @@ from collections import Counter
 from random import Random
 from typing import Any
 
-from paths import BUILD, ROOT, SHARED_ASSETS, SITE
+from paths import BUILD, ROOT, shared_assets
 from trust import invariants
 from trust.generate import request
 from trust.results import write_result
@@ -59,7 +59,7 @@ def main() -> None:
     node = shutil.which("node")
     if node is None:
         raise SystemExit("Pyodide needs Node.")
-    inside = [node, "scripts/pyodide_pytest.mjs", str(SITE / SHARED_ASSETS / "python"), sysconfig.get_path("purelib")]
+    inside = [node, "scripts/pyodide_pytest.mjs", str(shared_assets() / "python"), sysconfig.get_path("purelib")]
     commands = {"here": [sys.executable], "pyodide": inside}
     commands |= {f"python{place}": [path] for place, path in enumerate(options.pythons)}
     rows: list[dict[str, Any]] = []

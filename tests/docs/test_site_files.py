@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
@@ -92,5 +93,8 @@ def test_worker_keeps_files_that_are_there_and_every_page_with_a_calculator(site
         file = site / address
         assert (file / "index.html" if file.is_dir() else file).is_file(), address
     assert not [address for address in files if "pyodide/" in address or "LICENSE" in address]
+    for language in LANGUAGES:
+        settings = json.loads(language_pages[Path(language) / "index.html"].select_one("#__config").string)
+        assert f"{language}/{settings['search']}" in files
     held = {path.parent.as_posix() + "/" for path, page in language_pages.items() if page.select_one(".ga-calculator")}
     assert held == {*pages["ar"], *pages["en"]}
