@@ -154,18 +154,19 @@ def start_guided(seconds: int, seed: int) -> subprocess.Popen[str]:
         (folder / f"chance-{number}").write_bytes(b"\xff" + Random(seed + number).randbytes(400))
         (folder / f"text-{number}").write_text(request(Random(seed + number)), encoding="utf-8", errors="replace")
     command = [sys.executable, "-m", "trust.guided", str(seconds), str(seed)]
-    log = (FOUND / "guided.log").open("w")
-    return subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log, text=True)
+    with (FOUND / "guided.log").open("w") as log:
+        return subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log, text=True)
 
 
 def with_atheris(search: subprocess.Popen[str]) -> dict[str, Any]:
     """Wait for the guided search, and read what it wrote down."""
-    search.wait()
+    # libFuzzer ends early at a request that hangs or eats up the memory, and says so by its exit status alone.
+    failed = search.wait() != 0
     printed = (FOUND / "guided.log").read_text(encoding="utf-8", errors="replace")
-    found: dict[str, Any] = json.loads((FOUND / "guided.json").read_text(encoding="utf-8"))
     covered = re.findall(r"cov: (\d+)", printed)
-    if not covered:
+    if failed or not covered:
         raise SystemExit(printed[-2000:])
+    found: dict[str, Any] = json.loads((FOUND / "guided.json").read_text(encoding="utf-8"))
     # The instrumented package is slower: only what is slow without is slow.
     for name, reason in list(found["findings"].items()):
         text = (FOUND / f"{name}.txt").read_bytes().decode("utf-8", "surrogatepass")

@@ -14,12 +14,13 @@ with atheris.instrument_imports(include=["gradaccum"]):
 
 
 def main(seconds: str, seed: str) -> None:
-    """Ask until the time is over, and write the tally down every second."""
+    """Ask until the time is over, and write the tally down every second and at each finding."""
     tally, last = fuzz.Tally(), [0.0]
 
     def one(data: bytes) -> None:
+        known = len(tally.findings)
         tally.take(fuzz.text_of(data))
-        if time.monotonic() - last[0] > 1:
+        if len(tally.findings) > known or time.monotonic() - last[0] > 1:
             last[0] = time.monotonic()
             told = {"figures": tally.figures(), "findings": tally.findings}
             (fuzz.FOUND / "guided.json").write_text(json.dumps(told), encoding="utf-8")
