@@ -7,7 +7,6 @@ import argparse
 import datetime as dt
 import json
 import os
-import subprocess
 from collections.abc import Callable
 from typing import Any
 
@@ -15,8 +14,9 @@ from playwright.sync_api import Browser, sync_playwright
 
 from measure_site import boot, lighthouse, snapshot, typing_speed, weight
 from measure_site.server import Server
-from paths import DOCS, NODE_MODULES, ROOT
+from paths import DOCS, NODE_MODULES
 from provide_browser import find_browser
+from revision import commit
 
 RESULTS = DOCS / "data" / "site"
 PARTS: dict[str, Callable[[Browser, Server], Any]] = {
@@ -24,16 +24,17 @@ PARTS: dict[str, Callable[[Browser, Server], Any]] = {
     "typing": typing_speed.measure,
     "boot": boot.measure,
 }
+ALL = [*PARTS, "snapshot", "lighthouse"]
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking", "--disable-component-update"]
 
 
 def main() -> None:
     """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", help=f"of {', '.join([*PARTS, 'snapshot', 'lighthouse'])} (default: all)")
+    parser.add_argument("parts", nargs="*", choices=[*ALL, []], help="which (default: all)")
     parser.add_argument("--runs", type=int, default=3, help="runs of Lighthouse for each page (default: %(default)s)")
     arguments = parser.parse_args()
-    wanted = arguments.parts or [*PARTS, "snapshot", "lighthouse"]
+    wanted = arguments.parts or ALL
     with Server() as server:
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=find_browser(), args=FLAGS)
@@ -51,11 +52,10 @@ def main() -> None:
 def write(name: str, chromium: str, found: Any, **more: Any) -> None:
     """Write one result file."""
     pyodide = json.loads((NODE_MODULES / "pyodide" / "package.json").read_text(encoding="utf-8"))["version"]
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True)
     result = {
         "name": name,
         "date": dt.datetime.now(tz=dt.UTC).date().isoformat(),
-        "commit": commit.stdout.strip(),
+        "commit": commit(),
         "machine": {"cores": os.cpu_count(), "load": round(os.getloadavg()[0], 1)},
         "versions": {"chromium": chromium, "lighthouse": lighthouse.version(), "pyodide": pyodide},
         **more,

@@ -8,6 +8,7 @@ NODE_MODULES = ROOT / "node_modules"
 VENDOR = BUILD / "vendor"
 SITE = ROOT / "site"
 DOCS = ROOT / "docs"
+RELIABILITY = DOCS / "data" / "reliability"
 CONSTRAINTS = ROOT / "constraints"
 
 CONFIGS = {"ar": ROOT / "mkdocs.yml", "en": ROOT / "mkdocs.en.yml"}

@@ -11,19 +11,18 @@ import tempfile
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-from paths import DOCS, ROOT
+from paths import RELIABILITY, ROOT
+from revision import commit
 
-RECORDS = DOCS / "data" / "reliability"
 DRILLS = {
     "network_drills": "tests/browser/test_drills.py",
-    "security": "tests/browser/test_security.py",
 }
 
 
 def main() -> None:
     """Run each file of drills and record it; fail where one fails."""
     failed = 0
-    RECORDS.mkdir(parents=True, exist_ok=True)
+    RELIABILITY.mkdir(parents=True, exist_ok=True)
     for name, file in DRILLS.items():
         figures = run(file)
         failed += figures["drills"] - figures["passed"]
@@ -34,7 +33,7 @@ def main() -> None:
             "command": f"make test ARGS={file}",
             "figures": figures,
         }
-        (RECORDS / f"{name}.json").write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+        (RELIABILITY / f"{name}.json").write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
         print(f"{file}: {figures['passed']} of {figures['drills']} pass")
     sys.exit(failed > 0)
 
@@ -47,12 +46,6 @@ def run(file: str) -> dict[str, int]:
         (suite,) = ET.parse(results).getroot()  # noqa: S314 - pytest wrote it
     counts = {key: int(suite.get(key, 0)) for key in ("tests", "failures", "errors", "skipped")}
     return {"drills": counts["tests"], "passed": counts["tests"] - counts["failures"] - counts["errors"] - counts["skipped"]}
-
-
-def commit() -> str:
-    """The commit that was tried."""
-    done = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True)
-    return done.stdout.strip()
 
 
 if __name__ == "__main__":

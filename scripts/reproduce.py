@@ -16,9 +16,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-from paths import DOCS, NODE_MODULES, ROOT, SITE, VENDOR
+from paths import NODE_MODULES, RELIABILITY, ROOT, SITE, VENDOR
+from revision import commit, git
 
-RECORD = DOCS / "data" / "reliability" / "reproducible.json"
+RECORD = RELIABILITY / "reproducible.json"
 SURROUNDINGS = {
     "one": {"TZ": "Pacific/Kiritimati", "LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "1", "umask": "022"},
     "another folder": {"TZ": "Pacific/Niue", "LC_ALL": "C", "PYTHONHASHSEED": "2", "umask": "077"},
@@ -97,16 +98,10 @@ def recorded(figures: dict[str, int], *, elsewhere: bool) -> dict[str, object]:
     return {
         "name": "reproducible",
         "date": dt.datetime.now(tz=dt.UTC).date().isoformat(),
-        "commit": git("rev-parse", "--short", "HEAD"),
+        "commit": commit(),
         "command": "make reproduce ARGS='--record --with FOLDER'" if elsewhere else "make reproduce ARGS=--record",
         "figures": figures,
     }
-
-
-def git(*arguments: str) -> str:
-    """What git says."""
-    done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True)
-    return done.stdout.strip()
 
 
 if __name__ == "__main__":

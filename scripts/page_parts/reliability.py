@@ -13,9 +13,8 @@ from typing import Any
 from gradaccum import figures
 from page_parts.answers import PageError, word
 from page_parts.markup import left_to_right, tag, text
-from paths import DOCS
+from paths import RELIABILITY
 
-FOLDER = DOCS / "data" / "reliability"
 COLUMNS = {
     "fuzzing": ("search", "version", "requests", "answered", "refused", "broken", "peak_memory_bytes"),
     "parity": ("python", "platform", "answers", "different"),
@@ -28,7 +27,7 @@ COLUMNS = {
 @cache
 def result(measure: str) -> dict[str, Any]:
     """The file of a measure."""
-    path = FOLDER / f"{measure}.json"
+    path = RELIABILITY / f"{measure}.json"
     if not path.exists():
         raise PageError(f"no result of {measure}: its command writes docs/data/reliability/{measure}.json")
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))

@@ -21,14 +21,15 @@ from random import Random
 from typing import Any
 
 from gradaccum import api
+from paths import BUILD, ROOT
 from trust import invariants
 from trust.generate import request
-from trust.results import ROOT, write_result
+from trust.results import write_result
 
 MOST_SECONDS = 0.2
 MOST_MEMORY = 2 * 2**30
 CORPUS = ROOT / "tests" / "fuzz" / "corpus"
-FOUND = ROOT / "build" / "fuzz"
+FOUND = BUILD / "fuzz"
 BATCH = 100
 
 

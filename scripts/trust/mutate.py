@@ -19,9 +19,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-from trust.results import ROOT, write_result
+from paths import BUILD, ROOT
+from trust.results import write_result
 
-TREE = ROOT / "build" / "mutation"
+TREE = BUILD / "mutation"
 EQUIVALENT = Path(__file__).with_name("equivalent.json")
 BATCHES = ("accumulation", "schedule", "loss", "window")
 PLANS = ("units", "divisors", "costs", "planner", "storage")

@@ -3,23 +3,17 @@
 import datetime as dt
 import json
 import platform
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import gradaccum
-
-ROOT = Path(__file__).resolve().parents[2]
-RESULTS = ROOT / "docs" / "data" / "reliability"
+from paths import RELIABILITY
+from revision import git
 
 
 def source() -> str:
     """What the package's source is, as git names its folder, and whether it was changed since."""
-
-    def said(*command: str) -> str:
-        return subprocess.run(["git", *command], cwd=ROOT, check=True, capture_output=True, text=True).stdout.strip()
-
-    return said("rev-parse", "--short=12", "HEAD:src/gradaccum") + ("-changed" if said("status", "--short", "src") else "")
+    return git("rev-parse", "--short=12", "HEAD:src/gradaccum") + ("-changed" if git("status", "--short", "src") else "")
 
 
 def write_result(name: str, **measured: Any) -> Path:
@@ -31,7 +25,7 @@ def write_result(name: str, **measured: Any) -> Path:
         "gradaccum": gradaccum.__version__,
         "python": platform.python_version(),
     }
-    RESULTS.mkdir(parents=True, exist_ok=True)
-    target = RESULTS / f"{name}.json"
+    RELIABILITY.mkdir(parents=True, exist_ok=True)
+    target = RELIABILITY / f"{name}.json"
     target.write_text(json.dumps(about | measured, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
     return target

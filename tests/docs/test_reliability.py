@@ -5,10 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from gradaccum import figures
 from page_parts import reliability
 from page_parts.answers import PageError
+from paths import RELIABILITY
 
-RESULTS = sorted(reliability.FOLDER.glob("*.json"))
+RESULTS = sorted(RELIABILITY.glob("*.json"))
 
 
 @pytest.mark.parametrize("path", RESULTS, ids=lambda path: path.stem)
@@ -19,6 +21,16 @@ def test_a_result_says_how_it_was_got(path):
     assert "date" in found
     assert {"commit", "command"} <= set(found) or {"source", "gradaccum", "python", "seed"} <= set(found)
     assert not found.get("source", "").endswith("-changed")
+
+
+def expected(value, name):
+    if name.endswith("bytes"):
+        return figures.format_size(value, "binary")
+    return f"{value:,}" if isinstance(value, int) else value
+
+
+def test_every_measure_has_a_result():
+    assert {path.stem for path in RESULTS} == set(reliability.COLUMNS)
 
 
 @pytest.mark.parametrize("language", ["en", "ar"])
@@ -34,12 +46,11 @@ def test_its_table_holds_every_row(language_pages, path, language):
     assert len(rows) == len(found)
     for shown, row in zip(rows, found, strict=True):
         for text, name in zip(shown, columns, strict=True):
-            assert text == (f"{row[name]:,}" if isinstance(row[name], int) and not name.endswith("bytes") else text)
-            assert text
+            assert text == expected(row[name], name)
 
 
 def test_nothing_is_broken_in_what_is_published():
-    found = json.loads((reliability.FOLDER / "fuzzing.json").read_text(encoding="utf-8"))
+    found = json.loads((RELIABILITY / "fuzzing.json").read_text(encoding="utf-8"))
     assert found["findings"] == {}
     assert all(row["broken"] == 0 for row in found["rows"])
 
