@@ -2,14 +2,19 @@
 
 import copy
 import importlib.util
+import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 import torch
 from torch import nn
 
-SNIPPETS = Path(__file__).parents[2] / "docs" / "snippets"
+ROOT = Path(__file__).parents[2]
+SNIPPETS = ROOT / "docs" / "snippets"
+IMPORTED = (ROOT / "src", ROOT / "scripts")
 # What frameworks warn their own users of is not this project's fault, and differs with every version.
 pytestmark = pytest.mark.filterwarnings("default")
 VOCABULARY = 7
@@ -203,3 +208,32 @@ def test_keras_counts_updates(keras):
     for weight in after[1:]:
         expected = 0.5 * expected + 0.5 * weight
     assert average.average[0].item() == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.fixture(scope="module")
+def deepspeed():
+    """What the engine did, in a process of its own: it keeps the group of ranks that it met first."""
+    pytest.importorskip("deepspeed")
+    command = [sys.executable, Path(__file__).with_name("on_deepspeed.py")]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, IMPORTED))}
+    ran = subprocess.run(command, stdout=subprocess.PIPE, check=True, timeout=240, env=environment)
+    return json.loads(ran.stdout.splitlines()[-1])
+
+
+@pytest.mark.parametrize("limit", ["none", "half"])
+def test_deepspeed(deepspeed, limit):
+    """Every window has its gradient, the short one too; the engine clips once, and its scheduler counts updates."""
+    found = deepspeed[limit]
+    assert found["updates"] == found["schedule"] == len(found["errors"]) == len(WINDOWS)
+    assert max(found["errors"]) < 1e-5
+
+
+def test_deepspeed_left_alone_divides_by_the_steps_and_waits_for_a_full_window(deepspeed):
+    found = deepspeed["alone"]
+    assert found["at_boundary"] == [False, False, False, True, False, False]
+    assert found["updates"] == found["schedule"] == 1
+    assert found["error"] < 1e-5
+
+
+def test_deepspeed_stops_where_the_batch_is_not_the_product(deepspeed):
+    assert "256 != 4 * 8 * 1" in deepspeed["refused"]
