@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from html import unescape
 from pathlib import Path
 from typing import Any
 
-from paths import CONFIGS, DOCS, shared_assets
+from paths import DOCS, shared_assets
+from postbuild import configured
+from search_index import description_in
 from site_files.versions import digest
 
 LANGUAGES = {"ar": "rtl", "en": "ltr"}
@@ -34,9 +35,9 @@ def write_manifests(site: Path) -> None:
         home = (site / language / "index.html").read_text(encoding="utf-8")
         manifest: dict[str, Any] = {
             "id": "./",
-            "name": first(r"^site_name: (.+)$", CONFIGS[language].read_text(encoding="utf-8")),
+            "name": configured("site_name", language),
             "short_name": SHORT_NAMES[language],
-            "description": unescape(first(r'<meta name="description" content="([^"]+)"', home)),
+            "description": description_in(home),
             "lang": language,
             "dir": direction,
             "start_url": "./",
@@ -47,14 +48,6 @@ def write_manifests(site: Path) -> None:
         }
         text = json.dumps(manifest, ensure_ascii=False, indent=1)
         (site / language / "site.webmanifest").write_text(text, encoding="utf-8")
-
-
-def first(pattern: str, text: str) -> str:
-    """What the pattern's group finds."""
-    found = re.search(pattern, text, re.MULTILINE)
-    if found is None:
-        raise ValueError(f"nothing is found by {pattern}")
-    return found[1]
 
 
 def icons(site: Path) -> list[dict[str, str]]:
