@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from gradaccum.architecture import Architecture
 from gradaccum.families import family_of
 from gradaccum.families.run import Run
-from gradaccum.graph import Meter, Parameter
+from gradaccum.graph import Counted, Meter
 from gradaccum.passes import Kept, LedgerPass, Pass
 from gradaccum.setting import Setting
 from gradaccum.spans import Span, compose
@@ -28,7 +28,7 @@ class Trace:
 
     ledger: tuple[Kept, ...]
     phases: tuple[Span, ...]
-    parameters: tuple[tuple[Parameter, int], ...]
+    parameters: Counted
 
     @property
     def saved(self) -> int:
@@ -71,7 +71,7 @@ def saved_bytes(architecture: Architecture, setting: Setting, micro_batch: int, 
     return sum(kept.size for kept in written.ledger)
 
 
-def parameters_of(architecture: Architecture, setting: Setting) -> tuple[tuple[Parameter, int], ...]:
+def parameters_of(architecture: Architecture, setting: Setting) -> Counted:
     """All parameters, each with the number of layers that have one like it. They do not depend on the batch."""
     written = _forward(Pass, architecture, setting, micro_batch=1, sequence_length=8)
     return written.parameters

@@ -8,10 +8,9 @@ from collections.abc import Sequence
 from gradaccum.activations import parameters_of
 from gradaccum.architecture import Architecture
 from gradaccum.errors import InputError
-from gradaccum.graph import Parameter
+from gradaccum.graph import Counted, Parameter
 from gradaccum.setting import Setting
 
-Counted = Sequence[tuple[Parameter, int]]
 ATTENTION = {
     "gpt2": ("attn.c_attn", "attn.c_proj"),
     "gpt_neox": ("attention.query_key_value", "attention.dense"),

@@ -14,8 +14,8 @@ from functools import lru_cache
 
 from gradaccum import storage
 from gradaccum.architecture import Architecture
-from gradaccum.graph import BYTES
-from gradaccum.training import Counted, Fixed, Plan
+from gradaccum.graph import BYTES, Counted
+from gradaccum.training import Fixed, Plan
 
 COMPUTE_RATE = 400 * 10**12
 """F: bf16 operations a second that an H100 reached in training, 41 % of its peak.

@@ -90,6 +90,10 @@ class Parameter:
         return math.prod(self.shape)
 
 
+Counted = tuple[tuple[Parameter, int], ...]
+"""Parameters, each with the number of layers that have one like it."""
+
+
 @dataclass(slots=True, eq=False)
 class Tensor:
     """A view of a storage. ``node`` is what computed it, when a gradient will flow back to it."""

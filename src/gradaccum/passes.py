@@ -13,7 +13,7 @@ from typing import Any
 from gradaccum.architecture import Architecture
 from gradaccum.families.family import Family
 from gradaccum.families.run import Run
-from gradaccum.graph import Checkpoint, Entry, Node, Parameter, Storage, Tensor
+from gradaccum.graph import Checkpoint, Counted, Entry, Node, Storage, Tensor
 from gradaccum.spans import Span
 from gradaccum.tape import Tape
 
@@ -70,7 +70,7 @@ class Pass:
         """What checkpointed layers of a kind hold together, until the first of them is done with."""
 
     @property
-    def parameters(self) -> tuple[tuple[Parameter, int], ...]:
+    def parameters(self) -> Counted:
         """All that were met, each with the number of layers that have one like it."""
         times = dict(self.groups)
         return tuple((p, times.get(p.name.partition(":")[0], 1)) for p in self.run.tape.parameters.values())

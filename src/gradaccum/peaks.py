@@ -9,6 +9,7 @@ from gradaccum import training
 from gradaccum.activations import parameters_of, trace
 from gradaccum.architecture import Architecture
 from gradaccum.families.heads import chunk_rows
+from gradaccum.graph import Counted
 from gradaccum.setting import Setting
 from gradaccum.symbols import BATCH, Line, highest
 
@@ -23,12 +24,12 @@ def moments(architecture: Architecture, setting: Setting, length: int, shards: i
 
 
 @lru_cache(maxsize=128)
-def parameters(architecture: Architecture, setting: Setting) -> training.Counted:
+def parameters(architecture: Architecture, setting: Setting) -> Counted:
     """The parameters, remembered: runs that differ in switches of the pass alone share them."""
     return parameters_of(architecture, setting)
 
 
-def parameters_for(plan: training.Plan) -> training.Counted:
+def parameters_for(plan: training.Plan) -> Counted:
     """The parameters of a run; what is kept of a pass does not change them."""
     return parameters(plan.architecture, replace(plan.setting, checkpointing="none", loss="standard", attention="sdpa"))
 
@@ -36,7 +37,7 @@ def parameters_for(plan: training.Plan) -> training.Counted:
 class Peaks:
     """Peaks of one run, whatever its micro-batch: those of ``training.budget``, to the byte."""
 
-    def __init__(self, plan: training.Plan, parameters: training.Counted | None = None) -> None:
+    def __init__(self, plan: training.Plan, parameters: Counted | None = None) -> None:
         self.plan = plan
         self.parameters = parameters or parameters_for(plan)
         self.fixed = training.fixed(plan, self.parameters)

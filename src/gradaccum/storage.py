@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from itertools import pairwise
 
-from gradaccum.graph import BYTES, Parameter
+from gradaccum.graph import BYTES, Counted
 from gradaccum.layout import Dims
-
-Counted = Iterable[tuple[Parameter, int]]
-"""Parameters with the number of layers that have one like it."""
 
 OPTIMIZERS = ("adamw", "adamw-8bit", "sgd", "sgd-momentum", "adafactor")
 NF4_BLOCK, NF4_GROUP, NF4_CODE, GROUP_CODE = 64, 256, 16, 256
@@ -74,13 +70,13 @@ def step_bytes(parameters: Counted, optimizer: str, *, foreach: bool) -> int:
     adafactor works on one tensor at a time, in fp32: two copies, and two more of weights that are not fp32 themselves.
     The others update in place. Source: torch.optim of PyTorch 2.13, ``Adafactor.step`` of Transformers 5.24.
     """
-    trainable = [(p, times) for p, times in parameters if p.trainable]
-    largest = max((p for p, _ in trainable), key=lambda p: p.count * BYTES[p.dtype], default=None)
+    trainable = [p for p, _ in parameters if p.trainable]
+    largest = max(trainable, key=lambda p: p.count * BYTES[p.dtype], default=None)
     if largest is None:
         return 0
     if optimizer == "adamw":
-        sizes = [p.count * BYTES[p.dtype] for p, _ in trainable]
-        return gradient_bytes(trainable) if foreach else max(2 * n + before for before, n in pairwise([0, *sizes]))
+        sizes = [p.count * BYTES[p.dtype] for p in trainable]
+        return gradient_bytes(parameters) if foreach else max(2 * n + before for before, n in pairwise([0, *sizes]))
     if optimizer == "adafactor":
         return 4 * largest.count * (2 if largest.dtype == "fp32" else 4)
     return 0

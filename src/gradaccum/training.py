@@ -14,15 +14,13 @@ from typing import TypeVar
 from gradaccum import storage
 from gradaccum.activations import Trace, saved_bytes, trace
 from gradaccum.architecture import Architecture
-from gradaccum.graph import BYTES, Parameter
+from gradaccum.graph import BYTES, Counted
 from gradaccum.setting import Setting
 from gradaccum.spans import Span
 from gradaccum.symbols import BATCH, Line
 
 SHARDING = ("none", "zero1", "zero2", "zero3")
 PHASES = ("first_forward", "first_backward", "later_forward", "later_backward")
-Counted = tuple[tuple[Parameter, int], ...]
-"""Parameters with the number of layers that have one like it."""
 T = TypeVar("T")
 
 
@@ -191,7 +189,7 @@ def _shard(size: int, parts: int) -> int:
     return -(-size // parts)
 
 
-def _largest_unit(parameters: Sequence[tuple[Parameter, int]]) -> int:
+def _largest_unit(parameters: Counted) -> int:
     """Weights of the layer (or table) with the most, gathered whole while it runs."""
     units: dict[str, int] = {}
     for parameter, _ in parameters:
