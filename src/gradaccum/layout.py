@@ -23,6 +23,16 @@ def contiguous_strides(shape: Dims) -> Dims:
 
 
 @lru_cache(maxsize=4096)
+def fresh_layout(shape: Dims) -> tuple[int, Dims]:
+    """How many elements a freshly allocated tensor has, and its strides.
+
+    >>> fresh_layout((2, 3, 4))
+    (24, (12, 4, 1))
+    """
+    return math.prod(shape), contiguous_strides(shape)
+
+
+@lru_cache(maxsize=4096)
 def is_contiguous(shape: Dims, strides: Dims) -> bool:
     """Whether a tensor lies in memory as a fresh one of its shape would; dimensions of one element do not count."""
     wanted = contiguous_strides(shape)

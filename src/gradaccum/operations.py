@@ -31,6 +31,9 @@ def fresh(tape: Tape, like: Tensor, dtype: str | None = None) -> Tensor:
 
 def new_gradients(*inputs: Tensor) -> Rule:
     """A rule that makes a fresh gradient for every input that wants one."""
+    if len(inputs) == 1 and inputs[0].node:
+        shape, dtype = inputs[0].shape, inputs[0].dtype
+        return lambda tape, _: [tape.new(shape, dtype)]
     wanted = specs(*inputs)
     return lambda tape, _: [tape.new(*spec) if spec else None for spec in wanted]
 

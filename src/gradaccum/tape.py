@@ -7,12 +7,11 @@ Nothing here may hold a tensor longer than PyTorch does: rules of the backward p
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from gradaccum.graph import BYTES, AllArrivedError, Checkpoint, Entry, Meter, Node, Parameter, Rule, Storage, Tensor, Wanted
-from gradaccum.layout import Dims, contiguous_strides
+from gradaccum.layout import Dims, contiguous_strides, fresh_layout
 
 
 class Scope:
@@ -59,8 +58,8 @@ class Tape:
 
     def new(self, shape: Dims, dtype: str, strides: Dims | None = None) -> Tensor:
         """A fresh tensor; ``strides`` are dense in another order of dimensions than usual."""
-        storage = Storage(math.prod(shape) * BYTES[dtype], self.meter)
-        return Tensor(shape, strides or contiguous_strides(shape), dtype, storage)
+        elements, dense = fresh_layout(shape)
+        return Tensor(shape, strides or dense, dtype, Storage(elements * BYTES[dtype], self.meter))
 
     def parameter(self, name: str, shape: Sequence[int], dtype: str, *, trainable: bool, quantized: bool = False) -> Tensor:
         """Weights by their full name; asked for twice, they are the same."""
