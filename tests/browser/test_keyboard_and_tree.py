@@ -139,9 +139,10 @@ def test_the_tree_names_every_part_of_a_calculator(open_page, language, words, n
             assert found["value"] == field.example, field.name
     for index, action in enumerate(page.locator(".ga-calculator button").all()):
         assert action.text_content().strip(), index
-    for index in range(page.locator(".ga-picture").count()):
-        drawn = node(f".ga-picture:nth-of-type({index + 1}) svg") if index == 0 else None
-        assert drawn is None or (drawn["role"] == "image" and len(drawn["name"]) > 30)
+    if page.locator(".ga-picture svg").count():
+        drawn = node(".ga-picture svg")
+        assert drawn["role"] == "image"
+        assert len(drawn["name"]) > 30
 
 
 @pytest.mark.parametrize("path", PICTURES)
