@@ -8,6 +8,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 from gradaccum import __version__, api, dryrun, figures, messages
@@ -17,6 +18,7 @@ from gradaccum.view import default_text, files, option
 
 REFUSED, INTERRUPTED = 2, 130
 OPTIONS = {"language": "--lang", "source": "SOURCE"}
+LANGUAGE_OPTIONS = ("--lang", "--language")
 # The dry run stands beside the calculators here alone: `gradaccum run` must not run a function that a request names.
 KNOWN = {**CALCULATORS, dryrun.CALCULATOR.name: dryrun.CALCULATOR}
 COMMANDS = {name.replace("_", "-"): calculator for name, calculator in KNOWN.items()}
@@ -35,6 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _answer(words: list[str]) -> int:
     language = _language_of(words)
     _use_utf8()
+    words = _command_first(words)
     if words and not words[0].startswith("-") and words[0] not in {"run", *COMMANDS}:
         response = api.answer({"calculator": words[0], "language": language})
         return _refuse((f"{e['message']} {e['hint']}" for e in response["errors"]), language)
@@ -47,6 +50,14 @@ def _answer(words: list[str]) -> int:
         return _calculate(COMMANDS[options.command], options, rest, language)
     parser.print_help()
     return 0 if not rest else REFUSED
+
+
+def _command_first(words: list[str]) -> list[str]:
+    """The command before the language, wherever that was said, and by the name that the help gives it."""
+    said = 2 if words[:1] and words[0] in LANGUAGE_OPTIONS else int(bool(words) and words[0].startswith("--lang"))
+    words = words[said:] + words[:said]
+    command = words[0].replace("_", "-") if words else ""
+    return [command, *words[1:]] if command in COMMANDS else words
 
 
 def help_text(command: str, language: str) -> str:
@@ -85,6 +96,7 @@ def build_parser(language: str, only: str | None = None) -> argparse.ArgumentPar
         return _describe(Parser(prog=f"gradaccum {only}"), COMMANDS[only], language)
     parser = Parser(prog="gradaccum", description=words("description"))
     parser.add_argument("--version", action="version", version=f"gradaccum {__version__}", help=words("version"))
+    _take_language(parser, language)
     commands = parser.add_subparsers(dest="command", title=words("commands"), metavar="COMMAND", parser_class=Parser)
     run = commands.add_parser("run", help=words("run"), description=words("run"))
     run.add_argument("request", nargs="?", default="-", help=words("request"))
@@ -110,14 +122,18 @@ def _describe(parser: argparse.ArgumentParser, calculator: Calculator, language:
             # Any number of words: an unquoted "0.5 GB" is two, and none at all is refused below, not by argparse.
             parser.add_argument(option(field.name), metavar=field.kind.upper(), nargs="*", **settings)
     parser.add_argument("--json", action="store_true", help=messages.text("cli.json", language), dest="as_json")
-    languages = " ".join(messages.LANGUAGES)
-    wording = messages.text("cli.lang", language, languages=languages)
-    parser.add_argument("--lang", "--language", default="en", metavar="LANG", help=wording)
+    _take_language(parser, language)
     return parser
+
+
+def _take_language(parser: argparse.ArgumentParser, language: str) -> None:
+    wording = messages.text("cli.lang", language, languages=" ".join(messages.LANGUAGES))
+    parser.add_argument(*LANGUAGE_OPTIONS, default="en", metavar="LANG", dest="lang", help=wording)
 
 
 def _help(calculator: Calculator, field: Field, language: str) -> str:
     parts = [messages.text(f"field.{field.name}.help", language)]
+    parts += [messages.text("cli.object", language)] if field.kind == "object" else []
     askers = [name for name, variant in calculator.variants.items() if field.name in {one.name for one in variant.fields[1:]}]
     parts += [f"({', '.join(askers)})"] if askers else []
     parts += [f"[{'; '.join(choice_text(field.name, choice, language) for choice in field.choices)}]"] if field.choices else []
@@ -153,6 +169,14 @@ def _calculate(calculator: Calculator, options: argparse.Namespace, rest: Sequen
             return _refuse([messages.text("cli.expects_value", language, option=option(field.name))], language)
         if words or (words is False and field.default):
             inputs[field.name] = " ".join(words) if isinstance(words, list) else words
+        if field.kind == "object" and words:
+            try:
+                inputs[field.name] = _content(inputs[field.name])
+            except OSError:
+                wrong = {"option": option(field.name), "path": inputs[field.name]}
+                return _refuse([messages.text("cli.unreadable", language, **wrong)], language)
+    if rest and not any(word.startswith("-") for word in rest):
+        return _refuse((messages.text("error.unknown_field", language, value=word) for word in rest), language)
     # An option that does not exist is a field that does not exist, so the core answers with the nearest name.
     inputs |= {word.lstrip("-").partition("=")[0].replace("-", "_"): "" for word in rest if word.startswith("-")}
     request = {"calculator": calculator.name, "inputs": inputs, "language": options.lang, "view": not options.as_json}
@@ -165,6 +189,11 @@ def _calculate(calculator: Calculator, options: argparse.Namespace, rest: Sequen
         return _refuse(lines, language)
     _print_answer(response)
     return _status(response)
+
+
+def _content(entered: str) -> str:
+    """A JSON object as it was typed, or what the file of that name holds. Errors: ``OSError``."""
+    return entered if entered.lstrip().startswith("{") else Path(entered).read_text(encoding="utf-8-sig", errors="replace")
 
 
 def _print_answer(response: dict[str, Any]) -> None:
@@ -195,7 +224,7 @@ def _language_of(words: Sequence[str]) -> str:
     """The language asked for, found before parsing because the help itself is in that language."""
     for word, following in zip(words, [*words[1:], ""], strict=False):
         name, _, value = word.partition("=")
-        if name in {"--lang", "--language"} and (value or following) in messages.LANGUAGES:
+        if name in LANGUAGE_OPTIONS and (value or following) in messages.LANGUAGES:
             return value or following
     return "en"
 

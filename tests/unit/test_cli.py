@@ -52,8 +52,9 @@ def test_a_blank_in_a_value_needs_no_quotes(capsys):
     assert "2 GB" in capsys.readouterr().out
 
 
-def test_the_friendly_face_speaks_arabic(capsys):
-    assert cli.main([*DEFAULTS, "--lang", "ar"]) == 0
+@pytest.mark.parametrize("words", [[*DEFAULTS, "--lang", "ar"], ["--language", "ar", *DEFAULTS], ["--lang=ar", *DEFAULTS]])
+def test_the_friendly_face_speaks_arabic(words, capsys):
+    assert cli.main(words) == 0
     out = capsys.readouterr().out
     assert "الدفعة الفعّالة" in out
     assert "32" in out
@@ -81,9 +82,13 @@ def test_a_table_output_goes_on_under_its_first_line(capsys):
         (["accumulation", "--micro-batch"], ["--micro-batch expects a value."]),
         ([*DEFAULTS, "--micro-batch", "-3"], ["must be at least 1, not -3"]),
         (["acumulation"], ["Did you mean accumulation?"]),
+        (["accumulation", "replicas", *DEFAULTS[1:]], ["no field named replicas"]),
+        (["lora", "--rank", "8", "--config", "nowhere/config.json"], ["--config: nowhere/config.json is no file"]),
+        (["lora", "--rank", "8", "--config", "."], ["--config: . is no file"]),
         ([*DEFAULTS, "--lang", "fr"], ["--lang: ", "fr"]),
         (["run", REQUEST, "--json"], ["--json"]),
         (["acumulation", "--lang", "ar"], ["هل تقصد"]),
+        (["--lang=ar", "acumulation"], ["هل تقصد"]),
         (["accumulation", "--micro-batch", "x", "--lang", "ar"], ["عددًا صحيحًا"]),
     ],
 )
@@ -92,6 +97,23 @@ def test_refusals_name_the_option_on_standard_error(words, told, capsys):
     printed = capsys.readouterr()
     assert printed.out == ""
     assert all(text in printed.err for text in told)
+
+
+def test_a_command_is_known_by_its_calculator_s_name_too(capsys):
+    assert cli.main(["batch_split", "--effective-batch", "64", "--micro-batch", "4", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["outputs"]["accumulation_steps"] == 16
+
+
+def test_a_config_is_typed_or_read_from_its_file(tmp_path, capsys):
+    config = '{"model_type": "gpt2", "n_embd": 64, "n_layer": 2, "n_head": 4, "vocab_size": 100, "n_positions": 64}'
+    file = tmp_path / "config.json"
+    file.write_text(config, encoding="utf-8-sig")
+    found = []
+    for entered in (config, str(file)):
+        assert cli.main(["lora", "--rank", "8", "--config", entered, "--json"]) == 0
+        found.append(json.loads(capsys.readouterr().out)["outputs"]["base_parameters"])
+    # Embeddings of 100 words and 64 places; per block 12 n^2 weights, 9 n biases, 4 n of norms; the last norm.
+    assert found == [64 * (100 + 64) + 2 * (12 * 64**2 + 13 * 64) + 2 * 64] * 2
 
 
 def test_json_from_the_friendly_face_is_the_contract_s(capsys):
@@ -103,7 +125,7 @@ def test_json_from_the_friendly_face_is_the_contract_s(capsys):
     assert not json.loads(capsys.readouterr().out)["ok"]
 
 
-@pytest.mark.parametrize("words, status", [([], 0), (["--nonsense"], 2)])
+@pytest.mark.parametrize("words, status", [([], 0), (["--nonsense"], 2), (["--lang", "ar"], 0)])
 def test_without_a_command_the_help_is_printed(words, status, capsys):
     assert cli.main(words) == status
     assert "batch-split" in capsys.readouterr().out
