@@ -3,6 +3,7 @@
 The site's own worker runs under Node on the index that the site was built with. A row of the table names the pages that
 answer it; where a pitfall has a page of its own, that page must be among the first. Rows marked fresh were written down before
 they were tried, and neither they nor the words of the search were changed for them: they say how well other questions fare.
+Rows marked seen were fresh once; what they missed was looked at since, and most of it is found now.
 """
 
 import csv
@@ -16,7 +17,8 @@ from page_parts.node import run_node
 from search_index import phrasings
 
 HERE = Path(__file__).parent
-FRESH_FOUND = 0.75  # of them, so that a change that only fits the table is noticed
+# Of these, so that a change that only fits the rest of the table is noticed. When they were fresh, the seen ones found 0.81.
+FOUND = {"fresh": 0.85, "seen": 0.9}
 FIRST = 3  # as many pages as a reader looks at before asking in other words
 
 with (HERE / "search_queries.csv").open(encoding="utf-8", newline="") as file:
@@ -58,12 +60,13 @@ def test_search_finds_the_page(site, first_pages, row):
     assert wanted(site, row) & set(found), found
 
 
+@pytest.mark.parametrize("kind", FOUND)
 @pytest.mark.parametrize("language", ["en", "ar"])
-def test_search_finds_pages_by_questions_it_was_not_made_for(site, first_pages, language):
-    fresh = [row for row in ROWS if row["kind"] == "fresh" and row["language"] == language]
-    missed = [row["query"] for row in fresh if not wanted(site, row) & set(first_pages[f"{language} {row['query']}"])]
-    assert len(fresh) >= 30
-    assert len(missed) <= (1 - FRESH_FOUND) * len(fresh), missed
+def test_search_finds_pages_by_questions_it_was_not_made_for(site, first_pages, language, kind):
+    asked = [row for row in ROWS if row["kind"] == kind and row["language"] == language]
+    missed = [row["query"] for row in asked if not wanted(site, row) & set(first_pages[f"{language} {row['query']}"])]
+    assert len(asked) >= 20
+    assert len(missed) <= (1 - FOUND[kind]) * len(asked) + 1e-9, missed
 
 
 def test_every_page_of_a_pitfall_is_asked_for(site):
