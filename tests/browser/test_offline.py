@@ -147,7 +147,10 @@ def partition(pages):
 
 
 def until(page, promise):
-    """Wait until the promise that an expression makes comes true; the page's own waiting takes a promise itself for true."""
+    """Wait until an expression, or the promise that it makes, comes true.
+
+    Playwright's own waiting takes a promise itself for true, and is refused by the content security policy on its second try.
+    """
     end = time.monotonic() + PATIENCE
     while not page.evaluate(promise):
         assert time.monotonic() < end, promise
@@ -200,13 +203,11 @@ def test_open_page_goes_on_when_the_site_changes_and_the_next_navigation_brings_
     calculator.shows(effective_batch="128")
     calculator.type("activation_per_sample", "1 GB")  # draws pictures anew, with files that only the old site had
     expect(page.locator(".ga-picture[data-live=true]:visible")).to_have_count(2)
-    page.wait_for_function("location.hash.includes('replicas=4')")
+    until(page, "location.hash.includes('replicas=4')")
 
     page.evaluate(FOLLOW, f"{address}/en/calculators/batch-split/")
     expect(page).to_have_title(re.compile(" 2$"))
-    page.wait_for_function(
-        "performance.getEntriesByType('resource').some(({name}) => name.includes('ga-00000000/js/page.mjs'))"
-    )
+    until(page, "performance.getEntriesByType('resource').some(({name}) => name.includes('ga-00000000/js/page.mjs'))")
     page.go_back()
     expect(page).to_have_title(re.compile(" 2$"))
     expect(calculator_of(page).control("replicas")).to_have_value("4")
