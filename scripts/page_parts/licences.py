@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any
 
 import gradaccum
+from fonts import FONTS
 from page_parts.answers import PageError
 from page_parts.markup import tag, text
 from paths import NODE_MODULES, ROOT, SHARED_ASSETS
 
 FOLDER = SHARED_ASSETS / "licences"
-FONTS = ("ibm-plex-sans-arabic", "ibm-plex-sans", "ibm-plex-mono")
 # D3's own dependencies that its file for browsers leaves out: they serve a command line.
 COMMAND_LINE = {"commander", "iconv-lite", "rw", "safer-buffer"}
 # The theme's files are bundles of these, at the versions that the theme was built with; its source maps name them.
@@ -112,8 +112,8 @@ def _front_end() -> Iterator[Part]:
 
 
 def _fonts() -> Iterator[Part]:
-    for name in FONTS:
-        yield _from_npm(f"@fontsource/{name}", "fonts")
+    for package, *_ in FONTS:
+        yield _from_npm(f"@fontsource/{package}", "fonts")
 
 
 def _theme() -> Iterator[Part]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from fonts import FONTS
 from page_parts import licences
 from page_parts.answers import PageError
 from paths import DOCS, NODE_MODULES, VENDOR, shared_assets
@@ -16,7 +17,7 @@ VENDORED = {
     "pyodide": ("pyodide",),
     "katex": ("katex",),
     "plot": ("@observablehq/plot", "d3"),
-    "fonts": tuple(f"@fontsource/{name}" for name in licences.FONTS),
+    "fonts": tuple(f"@fontsource/{package}" for package, *_ in FONTS),
 }
 # Put together here out of files of those packages.
 COMPOSED = {Path("fonts/fonts.css"), Path("katex/katex.min.css")}
