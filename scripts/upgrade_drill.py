@@ -96,19 +96,21 @@ def built(variant: str, python: Path, site: Path) -> list[str]:
     failures = []
     environment = {**os.environ, "PATH": search_path(), "PYTHONPATH": str(ROOT / "src"), "NO_MKDOCS_2_WARNING": "1"}
     for language, config in LANGUAGES.items():
-        command = [str(python), "-m", BUILDERS[variant], "build", "-f", config_for(variant, config, site / language)]
+        own = config_for(variant, config, site / language)
+        command = [str(python), "-m", BUILDERS[variant], "build", "-f", str(own)]
         done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+        own.unlink()
         if done.returncode != 0:
             said = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
             failures.append(f"- {language}: the build fails: `{said[-1] if said else done.returncode}`")
     return failures
 
 
-def config_for(variant: str, config: str, target: Path) -> str:
+def config_for(variant: str, config: str, target: Path) -> Path:
     """A configuration beside the project's own that differs in where it builds to: Zensical takes no option for that."""
     path = ROOT / f".upgrade-{variant}-{config}"
     path.write_text(f"INHERIT: {config}\nsite_dir: {target}\n", encoding="utf-8")
-    return str(path)
+    return path
 
 
 def compared(site: Path) -> list[str]:
