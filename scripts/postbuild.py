@@ -158,6 +158,8 @@ def finish_page(html: str, language: str, formulas: dict[Formula, str]) -> str:
     # Not every reader of tables looks into MathML, and a head that is a symbol only would be no head to it.
     symbol = r'<th( [^>]*)?>(<span class="arithmatex">\\\((.*?)\\\)</span>)</th>'
     html = re.sub(symbol, r'<th\1><span class="ga-unseen">\3</span><span aria-hidden="true">\2</span></th>', html)
+    # A short name is never broken at a hyphen or a point of its own; a long one must be, or it would widen a phone's page.
+    html = re.sub(r"<code>([^<]{1,26})</code>", r'<code class="ga-whole">\1</code>', html)
     html = FORMULA.sub(lambda match: f"{match['open']}{formulas[formula_of(match)]}</{match['tag']}>", html)
     search = '<div class="md-search" data-md-component="search" role="dialog"'
     return replace_once(html, search, f'{search} aria-label="{SEARCH_NAMES[language]}"')

@@ -16,7 +16,7 @@ from gradaccum.validation import range_end
 from gradaccum.view import default_text, field_words
 from page_parts.answers import ask, calculator_named, word
 from page_parts.choices import choice_detail
-from page_parts.markup import formula, isolated, tag, text
+from page_parts.markup import formula, isolated, prose, tag, text
 
 SEARCHED = 20
 """A list of so many choices gets a search box."""
@@ -169,7 +169,7 @@ def output_html(output: dict[str, Any]) -> str:
         " ",
         *value_html(output),
         " ",
-        tag("span", text(output["detail"]), class_="ga-detail"),
+        tag("span", prose(output["detail"]), class_="ga-detail"),
         class_=output_class(output),
         data_output=output["name"],
     )
@@ -216,13 +216,13 @@ def cells_html(table: dict[str, Any], row: list[str], order: list[Any]) -> list[
 
 def note_html(note: dict[str, Any]) -> str:
     """A warning that does not stop the answer."""
-    return tag("p", text(note["message"]), data_note=note["code"])
+    return tag("p", prose(note["message"]), data_note=note["code"])
 
 
 def steps_html(steps: list[dict[str, Any]]) -> str:
     """The worked example: each line a formula with the numbers in it, and what it says in words."""
     lines = [
-        tag("li", formula(step["tex"], display=True, class_="arithmatex arithmatex-live"), tag("p", text(step["text"])))
+        tag("li", formula(step["tex"], display=True, class_="arithmatex arithmatex-live"), tag("p", prose(step["text"])))
         for step in steps
     ]
     return tag("ol", *lines, class_="ga-steps")

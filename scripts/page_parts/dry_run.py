@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import cache
 from typing import Any
 
@@ -15,6 +16,15 @@ from paths import DOCS
 
 RECORDING = DOCS / "snippets" / "my_model.json"
 """Written by ``scripts/record_dry_run.py``; ``make verify`` runs the same command again and compares."""
+
+ROLES = {colour: kind.replace("_", "-") for kind, colour in picture.COLOURS.items()} | {
+    picture.PAPER: "paper",
+    picture.LINE: "alive",
+    picture.INK: "ink",
+    picture.SOFT: "soft",
+    picture.FAINT: "faint",
+}
+"""What each colour of the picture stands for: the page has others in the dark."""
 
 
 @cache
@@ -69,4 +79,10 @@ def _table(heads: list[str], rows: list[list[str]]) -> str:
 
 def picture_html(language: str) -> str:
     """The saw-tooth, drawn by the function that ``--plot`` uses."""
-    return tag("figure", picture.svg(recorded()["outputs"], language).replace("\n", ""), class_="ga-dry-run")
+    svg = picture.svg(recorded()["outputs"], language).replace("\n", "")
+    coloured = re.sub(r'<(\w+)(?P<rest>[^>]*? (?:fill|stroke)="(?P<colour>#\w{6})")', _named, svg)
+    return tag("figure", coloured, class_="ga-dry-run")
+
+
+def _named(match: re.Match[str]) -> str:
+    return f'<{match[1]} class="ga-{ROLES[match["colour"]]}"{match["rest"]}'

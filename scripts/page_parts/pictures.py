@@ -12,7 +12,7 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
 from page_parts.answers import PageError, ask, calculator_named, word
-from page_parts.markup import tag, text
+from page_parts.markup import prose, tag, text
 from page_parts.node import run_node
 from paths import ROOT
 
@@ -37,7 +37,8 @@ def picture_html(name: str, picture: str, language: str, *, stepper: bool = Fals
     data = pictures[picture]
     payload = json.dumps(data, ensure_ascii=False)
     svg, table = draw(picture, data, language)
-    parts = [tag("div", svg, class_="ga-drawing"), tag("figcaption", text(data["summary"])), behind_html(table, data, language)]
+    caption = tag("figcaption", prose(data["summary"]))
+    parts = [tag("div", svg, class_="ga-drawing"), caption, behind_html(table, data, language)]
     if stepper:
         parts.append(stepper_html(language))
     # Not a script: after an instant navigation the theme re-creates scripts in the page without their attributes.

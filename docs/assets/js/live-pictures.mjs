@@ -1,7 +1,7 @@
 // Redraw the figures that belong to a calculator when it has a new answer.
 
 import { plot } from "./lazy.mjs";
-import { make } from "./dom.mjs";
+import { make, unbroken } from "./dom.mjs";
 import { tableOf } from "./picture-table.mjs";
 import { showSegments } from "./stepper.mjs";
 import { word } from "./words.mjs";
@@ -26,7 +26,7 @@ export async function redraw(section, pictures) {
 
 function replace(figure, data, drawings) {
   figure.querySelector(".ga-drawing").replaceChildren(...drawings);
-  figure.querySelector("figcaption").textContent = data.summary;
+  figure.querySelector("figcaption").textContent = unbroken(data.summary);
   const kept = figure.querySelector(".ga-data") ?? figure.appendChild(Object.assign(make("div", "ga-data"), { hidden: true }));
   kept.textContent = JSON.stringify(data);
   showSegments(figure);

@@ -1,6 +1,6 @@
 // Put an accepted answer into the page. Every text and number comes formatted from Python's "view".
 
-import { make } from "./dom.mjs";
+import { make, unbroken } from "./dom.mjs";
 import { fillFiles, newFiles } from "./files.mjs";
 import { enableSorting } from "./sorting.mjs";
 import { renderFormula, renderSteps } from "./steps.mjs";
@@ -21,7 +21,7 @@ function showOutputs(list, outputs) {
     if (output.table) fillTable(card.querySelector(".ga-table"), output.table);
     else if (output.files) fillFiles(card.querySelector(".ga-files"), output.files);
     else setText(card.querySelector(".ga-value"), output.text);
-    setText(card.querySelector(".ga-detail"), output.detail);
+    setText(card.querySelector(".ga-detail"), unbroken(output.detail));
   }
 }
 
@@ -83,7 +83,7 @@ export function quiet(output) {
 function showNotes(list, notes) {
   list.replaceChildren(
     ...notes.map(({ code, message }) => {
-      const note = make("p", "", message);
+      const note = make("p", "", unbroken(message));
       note.dataset.note = code;
       const pitfall = word(`pitfall.${code}`);
       if (pitfall) note.append(" ", pitfallLink(pitfall));

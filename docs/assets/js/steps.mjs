@@ -1,5 +1,6 @@
 // The worked example with the reader's own numbers: formulas as TeX from Python, set by KaTeX with MathML beside them.
 
+import { unbroken } from "./dom.mjs";
 import { katex } from "./lazy.mjs";
 
 export async function renderSteps(list, steps) {
@@ -13,7 +14,7 @@ export async function renderSteps(list, steps) {
       formula.className = "arithmatex arithmatex-live";
       render(tex, formula, { displayMode: true, output: "htmlAndMathml", throwOnError: false });
       const words = document.createElement("p");
-      words.textContent = text;
+      words.textContent = unbroken(text);
       line.append(formula, words);
       return line;
     }),

@@ -15,7 +15,7 @@ KINDS = (".svg", ".png")
 WIDTH, HEIGHT = 860, 400
 LEFT, RIGHT, TOP, BOTTOM = 76, 16, 56, 64
 COLOURS = {"forward": "#dcebf7", "backward": "#f6e3d5", "optimizer_step": "#dff0df"}
-LINE, INK, FAINT = "#1f4e79", "#222222", "#999999"
+PAPER, LINE, INK, SOFT, FAINT = "#ffffff", "#1f4e79", "#222222", "#666666", "#999999"
 LOOK = 'role="img" direction="ltr" font-family="sans-serif"'
 MOST_TICKS = 6
 # A size is at least one and less than 1,024 of its unit, so the last of them is always enough.
@@ -77,13 +77,13 @@ def svg(outputs: dict[str, Any], language: str) -> str:
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" {LOOK}>',
         f"<title>{escape(title)}</title>",
-        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#ffffff"/>',
+        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="{PAPER}"/>',
         _words((WIDTH / 2, 24), title, language, "font-size=16"),
         *_bands(timeline["phases"], scale),
         *_axis(scale),
         _line(timeline["points"], scale),
         *_legend(language),
-        _words((WIDTH / 2, HEIGHT - 12), text("picture.dry_run.time", language), language, "fill=#666666"),
+        _words((WIDTH / 2, HEIGHT - 12), text("picture.dry_run.time", language), language, f"fill={SOFT}"),
         "</svg>",
     ]
     return "\n".join(parts) + "\n"
