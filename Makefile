@@ -116,8 +116,8 @@ html: $(SITE) ## check the HTML of the built site with html-validate
 	@node scripts/check_html.mjs
 
 .PHONY: layout
-layout: $(SITE) browser ## write afresh where the parts of the calculators stand, after a change that moves them
-	RENEW_LAYOUT=1 $(PLAYWRIGHT) $(BIN)/pytest tests/browser/test_geometry.py
+layout: $(SITE) browser ## write afresh where the parts of the calculators stand and their colours, after a change to them
+	RENEW_LAYOUT=1 $(PLAYWRIGHT) $(BIN)/pytest tests/browser/test_geometry.py tests/browser/test_colour_grid.py
 
 .PHONY: browser
 browser: $(PACKAGES)
