@@ -66,3 +66,29 @@ def test_forced_colours_keep_the_drawings_visible(open_page):
     fill = page.locator("svg:visible .ga-activations").first.evaluate("(one) => getComputedStyle(one).fill")
     assert fill not in ("none", "rgba(0, 0, 0, 0)")
     expect(page.locator("svg:visible .ga-activations").first).to_be_visible()
+
+
+SPACED = """() => {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(`* { line-height: 1.5 !important; letter-spacing: 0.12em !important; word-spacing: 0.16em !important; }
+    p { margin-block-end: 2em !important; }`);
+  document.adoptedStyleSheets.push(sheet);
+}"""
+# Text in a box that hides what leaves it, and does not scroll: nobody could reach the rest. The theme's menu scrolls within, and
+# what reaches out of a formula is empty: the boxes around its letters.
+CLIPPED = """() => [...document.querySelectorAll('body *')].filter((one) => {
+  const style = getComputedStyle(one);
+  const [across, down] = [style.overflowX, style.overflowY].map((overflow) => ['hidden', 'clip'].includes(overflow));
+  return one.matches(':not(input, textarea, select, .ga-unseen, .md-sidebar *, .arithmatex, .arithmatex *)') && one.checkVisibility({checkOpacity: true, checkVisibilityCSS: true})
+    && one.innerText?.trim() && one.clientWidth > 1 && style.textOverflow !== 'ellipsis'
+    && (across && one.scrollWidth > one.clientWidth + 1 || down && one.scrollHeight > one.clientHeight + 1);
+}).map((one) => `${one.tagName} ${one.className} ${one.innerText.slice(0, 40)}`)"""
+
+
+@pytest.mark.parametrize("path", ["calculators/planner/", "learn/quiz/"])
+@pytest.mark.parametrize("width", [320, 1280])
+def test_text_spaced_by_the_reader_is_never_clipped(open_page, language, path, width):
+    page = open_page(f"{language}/{path}", viewport={"width": width, "height": 900})
+    page.evaluate(SPACED)
+    assert page.evaluate(CLIPPED) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
