@@ -72,6 +72,10 @@ bench: $(SITE) ## how long one answer takes, in CPython and in Pyodide
 measure-site: $(SITE) browser ## measure the site in a browser, into docs/data/site (ARGS='weight boot typing lighthouse')
 	$(PLAYWRIGHT) $(BIN)/python scripts/measure_site.py $(ARGS)
 
+.PHONY: firefox
+firefox: $(SITE) ## the calculators in Firefox: errors, the start of Python, keys; into docs/data/site (FIREFOX=/path/to/firefox)
+	$(PLAYWRIGHT) $(if $(FIREFOX),FIREFOX=$(FIREFOX)) $(BIN)/python scripts/measure_site.py firefox
+
 .PHONY: bench-dry-run
 bench-dry-run: $(VERIFY_INSTALLED) ## the dry run beside PyTorch's MemTracker: the same peak, and how much faster
 	$(VERIFY)/bin/python scripts/compare_memtracker.py $(ARGS)

@@ -138,6 +138,7 @@ def macros(language: str) -> dict[str, Any]:
         "site_table": lambda part: site.table(part, language),
         "site_goal": site.goal,
         "site_snapshot": site.snapshot,
+        "site_typing": site.typing,
         "site_missed": lambda part: site.missed(part, language),
         "glossary": lambda group: glossary.glossary_list(group, language),
     }

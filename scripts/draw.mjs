@@ -5,9 +5,9 @@ import * as Plot from "@observablehq/plot";
 import { text } from "node:stream/consumers";
 import { parseHTML } from "linkedom";
 import { tableOf } from "../docs/assets/js/picture-table.mjs";
-import { draw } from "../docs/assets/js/pictures.mjs";
+import { draw, PLACES } from "../docs/assets/js/pictures.mjs";
 
 const { document } = parseHTML("<html><body></body></html>");
 const request = JSON.parse(await text(process.stdin));
-const lines = [draw(Plot, document, request), [tableOf(document, request.data, request.words)]];
+const lines = [PLACES.map((place) => draw(Plot, document, request, place)), [tableOf(document, request.data, request.words)]];
 process.stdout.write(lines.map((line) => line.map((element) => element.outerHTML.replaceAll(/\s*\n\s*/g, " ")).join("")).join("\n"));

@@ -1,35 +1,48 @@
-// Runs in the page: for each text, the milliseconds until the answer stands in the page, and until it is painted.
-// The pause in which the form waits for more keys is the site's own choice and stands apart: the form is asked at once.
-async ([name, texts]) => {
-  const section = document.querySelector(".ga-calculator");
-  const control = section.querySelector(`[name=${name}]`);
+// Runs in every page before its own scripts: takes the times of one key, from the keyboard's event to the paint that shows the answer.
+{
   const { port1, port2 } = new MessageChannel();
-  const turn = () => new Promise((done) => {
-    port2.onmessage = done;
-    port1.postMessage(0);
-  });
-  // After a frame's callbacks comes its paint, and after that the next turn.
-  const painted = () => new Promise((done) => requestAnimationFrame(() => turn().then(done)));
-  const answered = () => new Promise((done) => {
-    const watcher = new MutationObserver(() => {
-      if (section.dataset.state !== "ready") return;
-      watcher.disconnect();
-      done();
+  let round = null;
+  const now = () => performance.now();
+
+  const OwnWorker = globalThis.Worker;
+  globalThis.Worker = class extends OwnWorker {
+    constructor(...given) {
+      super(...given);
+      this.addEventListener("message", ({ data }) => {
+        if (data.kind === "answer" && round) round.answered ??= now();
+      });
+    }
+
+    postMessage(message) {
+      if (message.kind === "run" && round) round.asked ??= now();
+      super.postMessage(message);
+    }
+  };
+
+  // A frame's callbacks come before its layout and paint, and the next message after them.
+  const painted = () =>
+    new Promise((done) => {
+      requestAnimationFrame(() => {
+        port2.onmessage = done;
+        port1.postMessage(0);
+      });
     });
-    watcher.observe(section, { attributeFilter: ["data-state"] });
-  });
-  const rounds = [];
-  for (const text of texts) {
-    section.dataset.state = "measured";
-    control.value = text;
-    await painted();
-    const shown = answered();
-    const begun = performance.now();
-    control.form.requestSubmit();
-    await shown;
-    const standing = performance.now() - begun;
-    await painted();
-    rounds.push([standing, performance.now() - begun]);
-  }
-  return rounds;
+
+  /** The times of the next key, in milliseconds since it was struck. */
+  globalThis.nextKey = () => {
+    round = {};
+    const { promise, resolve } = Promise.withResolvers();
+    addEventListener("keydown", ({ timeStamp }) => { round.struck = timeStamp; }, { once: true, capture: true });
+    const result = document.querySelector(".ga-calculator .ga-result");
+    const watcher = new MutationObserver(async () => {
+      watcher.disconnect();
+      const shown = now();
+      await painted();
+      const { struck, asked, answered } = round;
+      round = null;
+      resolve({ python: answered - asked, in_page: shown - struck, painted: now() - struck });
+    });
+    watcher.observe(result, { subtree: true, childList: true, characterData: true });
+    globalThis.thisKey = promise;
+  };
 }

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,8 @@ METRICS = (
     "cumulative-layout-shift",
     "speed-index",
 )
+# Seconds for one run, on a busy machine.
+PATIENCE = 120
 # The simulated line is too slow for Python to be fetched unasked; the browser's own idea of its line must agree with it.
 FLAGS = "--headless=new --no-sandbox --disable-gpu --disable-background-networking --force-effective-connection-type=3G"
 
@@ -29,7 +30,7 @@ def measure(address: str, runs: int) -> list[dict[str, Any]]:
     """The scores of each page, from the run whose performance is the median."""
     install()
     return [
-        {"language": language, "kind": kind, "page": f"{language}/{path}", **median(f"{address}{language}/{path}", runs)}
+        {"language": language, "kind": kind, "page": f"{language}/{path}", **measured(f"{address}{language}/{path}", runs)}
         for kind, path in KINDS.items()
         for language in LANGUAGES
     ]
@@ -39,6 +40,15 @@ def install() -> None:
     """Install Lighthouse where it is missing."""
     if not (FOLDER / "node_modules" / "lighthouse").is_dir():
         subprocess.run(["npm", "ci", "--ignore-scripts", "--silent"], cwd=FOLDER, check=True)
+
+
+def measured(address: str, runs: int) -> dict[str, Any]:
+    """The scores of a page, or why there are none: one page that fails must not cost the others theirs."""
+    try:
+        return median(address, runs)
+    except (subprocess.SubprocessError, ValueError) as failure:
+        print(address, failure, flush=True)
+        return {"failure": type(failure).__name__}
 
 
 def median(address: str, runs: int) -> dict[str, Any]:
@@ -52,9 +62,9 @@ def run(address: str) -> dict[str, Any]:
     command = ["node", str(FOLDER / "node_modules" / "lighthouse" / "cli" / "index.js"), address, "--quiet", "--output=json"]
     command += [f"--only-categories={','.join(CATEGORIES)}", f"--chrome-flags={FLAGS}"]
     environment = {**os.environ, "CHROME_PATH": str(find_browser())}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, encoding="utf-8", check=False)
-    if done.returncode != 0:
-        sys.exit(f"Lighthouse failed for {address}:\n{done.stderr}")
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, encoding="utf-8", check=True, timeout=PATIENCE
+    )
     report = json.loads(done.stdout)
     scores = {name: round(report["categories"][name]["score"] * 100) for name in CATEGORIES}
     print(address, scores, flush=True)

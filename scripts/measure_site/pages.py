@@ -1,4 +1,4 @@
-"""Which pages are measured."""
+"""Which pages are measured, and over which lines."""
 
 from paths import SITE
 
@@ -12,6 +12,13 @@ KINDS = {
     "evidence": "evidence/accuracy/",
     "faq": "learn/faq/",
     "quiz": "learn/quiz/",
+}
+# Bits a second and milliseconds of delay, as browsers' own tools name such lines.
+LINES = {
+    "slow_4g": (1_600_000, 150),
+    "fast_4g": (9_000_000, 60),
+    "cable": (50_000_000, 10),
+    "unthrottled": (0, 0),
 }
 
 

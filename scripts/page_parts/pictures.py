@@ -67,7 +67,7 @@ def draw(picture: str, data: dict[str, Any], language: str) -> list[str]:
     request = {"picture": picture, "data": data, "language": language, "words": words}
     digest = hashlib.sha256(json.dumps(request, sort_keys=True).encode())
     modules = ROOT / "docs" / "assets" / "js"
-    for source in (DRAW, *sorted(modules.glob("*.mjs")), ROOT / "package-lock.json"):
+    for source in (DRAW, *sorted(modules.glob("picture*.mjs")), ROOT / "package-lock.json"):
         digest.update(source.read_bytes())
     kept = CACHE / f"{digest.hexdigest()}.svg"
     if not kept.exists():

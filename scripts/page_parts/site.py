@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any
 
 from gradaccum import figures
+from measure_site.pages import LINES
 from page_parts.answers import PageError, word
 from page_parts.markup import left_to_right, tag, text
 from paths import DOCS, ROOT
@@ -45,7 +46,7 @@ def table(part: str, language: str) -> str:
     """A table of one result file; what misses a goal is marked."""
     if not is_measured(part):
         return tag("p", text(words()[language]["unmeasured"]))
-    rows: Callable[[str], Iterable[list[str]]] = {"weight": weights, "lighthouse": scores, "typing": keys, "boot": starts}[part]
+    rows = ROWS[part]
     said = words()[language]
     head = tag("tr", *(tag("th", text(said[name]), scope="col") for name in said[f"columns.{part}"].split()))
     body = [tag("tr", tag("th", row[0], scope="row"), *(tag("td", cell) for cell in row[1:])) for row in rows(language)]
@@ -62,6 +63,7 @@ def note(part: str, language: str) -> str:
         "chromium": left_to_right(f"Chromium {versions['chromium']}"),
         "lighthouse": left_to_right(f"Lighthouse {versions['lighthouse']}"),
         "pyodide": left_to_right(f"Pyodide {versions['pyodide']}"),
+        "firefox": left_to_right(f"Firefox {found['found']['firefox']}" if part == "firefox" else ""),
         "cores": left_to_right(found["machine"]["cores"]),
         "load": left_to_right(found["machine"]["load"]),
     }
@@ -82,6 +84,10 @@ def weights(language: str) -> Iterable[list[str]]:
 def scores(language: str) -> Iterable[list[str]]:
     """A row for each page: four scores and three times."""
     for row in result("lighthouse")["found"]:
+        name = page_name(words()[language][f"kind.{row['kind']}"], row)
+        if "failure" in row:
+            yield [name, unfinished(language), *["–"] * 6]
+            continue
         cells = [
             marked(left_to_right(row["scores"][name]), language, met=row["scores"][name] >= GOALS[name]) for name in SCORES
         ]
@@ -89,16 +95,15 @@ def scores(language: str) -> Iterable[list[str]]:
             seconds(row["metrics"][name])
             for name in ("first-contentful-paint", "largest-contentful-paint", "total-blocking-time")
         ]
-        yield [page_name(words()[language][f"kind.{row['kind']}"], row), *cells, *times]
+        yield [name, *cells, *times]
 
 
 def keys(language: str) -> Iterable[list[str]]:
-    """A row for each calculator: until the answer stands in the page, and until it is painted."""
+    """A row for each calculator: Python alone, until the figures stand in the page, and until they are painted."""
     for row in result("typing")["found"]:
-        title = word(f"calculator.{row['calculator']}.title", language)
-        painted = marked(milliseconds(row["painted"]["p95"]), language, met=row["painted"]["p95"] <= GOALS["typing"])
-        times = [milliseconds(row["in_page"]["p50"]), milliseconds(row["in_page"]["p95"]), milliseconds(row["painted"]["p50"])]
-        yield [page_name(title, row), *times, painted]
+        times = [milliseconds(row[part][point]) for part in ("python", "in_page", "painted") for point in ("p50", "p95")]
+        painted = marked(times.pop(), language, met=row["painted"]["p95"] <= GOALS["typing"])
+        yield [calculator_name(row, language), *times, painted]
 
 
 def starts(language: str) -> Iterable[list[str]]:
@@ -106,7 +111,36 @@ def starts(language: str) -> Iterable[list[str]]:
     for row in result("boot")["found"]:
         speed = left_to_right(f"{figures.format_decimal(Fraction(row['bits'], 1_000_000), 1)} Mbit/s" if row["bits"] else "–")
         delay = left_to_right(f"{row['delay']} ms")
-        yield [text(words()[language][f"line.{row['line']}"]), speed, delay, seconds(row["first"]), seconds(row["second"])]
+        visits = [unfinished(language), "–"] if "failure" in row else [seconds(row["first"]), seconds(row["second"])]
+        yield [text(words()[language][f"line.{row['line']}"]), speed, delay, *visits]
+
+
+def in_firefox(language: str) -> Iterable[list[str]]:
+    """A row for each calculator: a first and a second visit, keys, and errors on the console."""
+    for row in result("firefox")["found"]["rows"]:
+        visits = [seconds(row["first"]), seconds(row["second"])]
+        times = [milliseconds(row["in_page"]["p95"]), milliseconds(row["painted"]["p95"])]
+        faults = marked(left_to_right(len(row["faults"])), language, met=not row["faults"])
+        yield [calculator_name(row, language), *visits, *times, faults]
+
+
+ROWS: dict[str, Callable[[str], Iterable[list[str]]]] = {
+    "weight": weights,
+    "lighthouse": scores,
+    "typing": keys,
+    "boot": starts,
+    "firefox": in_firefox,
+}
+
+
+def calculator_name(row: dict[str, Any], language: str) -> str:
+    """The calculator and the language of its page."""
+    return page_name(word(f"calculator.{row['calculator']}.title", language), row)
+
+
+def unfinished(language: str) -> str:
+    """Stands where a measurement came to no end."""
+    return marked("–", language, met=False)
 
 
 def page_name(name: str, row: dict[str, Any]) -> str:
@@ -135,13 +169,22 @@ def milliseconds(value: float) -> str:
 
 
 def snapshot(name: str) -> str:
-    """A figure of the trial with a memory snapshot: milliseconds of processor time, or bytes."""
-    value = result("snapshot")["found"][name]
-    return (
-        seconds(value)
-        if name in {"ordinary", "restored"}
-        else left_to_right(f"{figures.format_decimal(Fraction(value, 10**6), 1)} MB")
-    )
+    """A figure of the trial with a memory snapshot: processor time, or bytes, or the one set against the other."""
+    found = result("snapshot")["found"]
+    if name == "gain":
+        return seconds(found["ordinary"] - found["restored"])
+    if name == "download":
+        return seconds(found["snapshot_packed"] * 8 * 1000 / LINES["fast_4g"][0])
+    if name in {"ordinary", "restored"}:
+        return seconds(found[name])
+    return left_to_right(f"{figures.format_decimal(Fraction(found[name], 10**6), 1)} MB")
+
+
+def typing(name: str) -> str:
+    """What a key takes at the 95th percentile: one part of it in the slowest row, or all of it in the fastest."""
+    rows = sorted(result("typing")["found"], key=lambda row: float(row["in_page"]["p95"]))
+    row, part = (rows[0], "in_page") if name == "fastest" else (rows[-1], name)
+    return milliseconds(row[part]["p95"])
 
 
 def goal(name: str) -> str:
@@ -153,8 +196,7 @@ def missed(part: str, language: str) -> str:
     """How many rows of a table miss a goal, in words; nothing where the table has none."""
     if not is_measured(part):
         return ""
-    rows: Callable[[str], Iterable[list[str]]] = {"weight": weights, "lighthouse": scores, "typing": keys}[part]
-    found = [any("ga-fails" in cell for cell in row) for row in rows(language)]
+    found = [any("ga-fails" in cell for cell in row) for row in ROWS[part](language)]
     if not found:
         raise PageError(f"nothing was measured: {part}")
     return words()[language]["count.none" if not any(found) else "count.some"].format(

@@ -5,7 +5,26 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from measure_site import weight
+from measure_site.pages import KINDS
+from measure_site.server import Server
+from page_parts.site import GOALS
+
 QUERY = {"ar": "الدفعة", "en": "batch"}
+
+
+@pytest.fixture(scope="module")
+def packed():
+    """The site as it is published, with compressed texts."""
+    with Server() as server:
+        yield server.address
+
+
+@pytest.mark.parametrize("kind", ["home", "calculator", "pitfall"])
+def test_first_visit_keeps_to_its_weight(browser, packed, language, kind):
+    found = weight.load(browser, f"{packed}{language}/{KINDS[kind]}")
+    assert found["bytes"] <= GOALS["weight"], found["by_kind"]
+    assert found["render_blocking"] == ["all.css"]
 
 
 def of_index(page):

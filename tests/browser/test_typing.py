@@ -120,6 +120,72 @@ def test_only_the_latest_answer_is_shown(live):
     expect(live.error("micro_batch")).to_be_hidden()
 
 
+KEYS = """async ([texts, pause]) => {
+  const asked = [];
+  let open = 0, most = 0;
+  const watched = new WeakSet();
+  const post = Worker.prototype.postMessage;
+  Worker.prototype.postMessage = function (message) {
+    if (message.kind === 'run') {
+      if (!watched.has(this)) this.addEventListener('message', () => { open -= 1; });
+      watched.add(this);
+      open += 1;
+      most = Math.max(most, open);
+      asked.push(JSON.parse(message.text).inputs.micro_batch);
+    }
+    return post.call(this, message);
+  };
+  const faults = [];
+  const section = document.querySelector('.ga-calculator');
+  const look = () => faults.push(...[...section.querySelectorAll('.ga-error')].map((one) => one.textContent).filter(Boolean));
+  const watcher = new MutationObserver(look);
+  watcher.observe(section, { subtree: true, childList: true });
+  const control = section.querySelector('[name=micro_batch]');
+  const before = location.hash;
+  for (const text of texts) {
+    control.value = text;
+    control.dispatchEvent(new Event('input', { bubbles: true }));
+    await new Promise((done) => setTimeout(done, pause));
+  }
+  const early = location.hash === before;
+  await new Promise((done) => setTimeout(done, 1000));
+  Worker.prototype.postMessage = post;
+  watcher.disconnect();
+  return { asked, most, faults, early };
+}"""
+
+
+def test_each_key_is_asked_at_once_and_one_at_a_time(live):
+    texts = ["5", "57", "571", "57", "5", "59", "598"]
+    found = live.page.evaluate(KEYS, [texts, 0])
+    live.shows(effective_batch="4,784")
+    assert found["most"] == 1
+    assert found["asked"][-1] == "598"
+    assert set(found["asked"]) <= set(texts)
+
+
+def test_half_a_number_is_no_fault_while_the_reader_types_on(live):
+    found = live.page.evaluate(KEYS, [["5", "5x", "57"], 50])
+    live.shows(effective_batch="456")
+    assert found["faults"] == []
+    assert live.section.get_attribute("data-state") == "ready"
+
+
+def test_fault_is_told_when_the_reader_rests(live):
+    found = live.page.evaluate(KEYS, [["5", "5x"], 50])
+    live.answered("refused")
+    expect(live.error("micro_batch")).to_be_visible()
+    assert found["faults"] != []
+
+
+def test_address_is_written_when_the_reader_rests(live):
+    live.type("micro_batch", "3")
+    live.shows(effective_batch="24")
+    found = live.page.evaluate(KEYS, [["5", "57"], 50])
+    assert found["early"]
+    expect(live.page).to_have_url(re.compile("micro_batch=57&"))
+
+
 @pytest.mark.parametrize("form", ["text", "json", "command", "link"])
 def test_copy_buttons(live, language, words, form, address):
     live.type("micro_batch", "5")

@@ -21,6 +21,17 @@ LOADING = {"src", "srcset", "poster", "data", "action", "formaction", "backgroun
 STYLE_ADDRESS = re.compile(r"url\(\s*['\"]?([^'\")]+)|@import\s+['\"]([^'\"]+)")
 
 
+# A reader who goes through a page from link to link, and a search engine, hear of a link what it says and no more.
+SAYING_NOTHING = {
+    *("click here", "go", "here", "information", "learn more", "link", "more", "read more", "see more", "start", "this"),
+    *("هنا", "من هنا", "اضغط هنا", "المزيد", "اقرأ المزيد", "رابط", "الرابط", "هذا", "هذه"),
+}
+
+
+def text_of(link):
+    return " ".join(link.get_text(" ").split()).lower()
+
+
 @cache
 def root_of(site):
     """The folder of the host that the site was built for; only its 404 pages name it."""
@@ -94,6 +105,11 @@ def test_every_link_leads_somewhere(site, built_pages):
     ids = ids_of(built_pages)
     broken = {str(path): list(broken_links(site, path, page, ids)) for path, page in built_pages.items()}
     assert {path: links for path, links in broken.items() if links} == {}
+
+
+def test_every_link_says_where_it_leads(built_pages):
+    said = {(path.as_posix(), text_of(link)) for path, page in built_pages.items() for link in page.find_all("a", href=True)}
+    assert {(path, text) for path, text in said if text in SAYING_NOTHING} == set()
 
 
 def test_no_page_loads_anything_from_elsewhere(built_pages):

@@ -1,22 +1,20 @@
-// Brings every calculator, picture and stepper of a page to life, again after each instant navigation.
+// Brings every calculator of a page to life, again after each instant navigation.
 
 import { boot } from "./engine.mjs";
 import { isFast, whenIdle } from "./line.mjs";
 import { LiveCalculator } from "./live-calculator.mjs";
 import { enablePresets } from "./presets.mjs";
-import { enableStepper } from "./stepper.mjs";
 
 let calculators = [];
 let path = "";
 
 function enhance() {
-  for (const figure of document.querySelectorAll(".ga-picture")) if (figure.querySelector(".ga-stepper")) enableStepper(figure);
   const before = location.pathname === path ? calculators : [];
   path = location.pathname;
   const sections = [...document.querySelectorAll(".ga-calculator")];
   calculators = sections.map((section) => before.find((one) => one.section === section) ?? successor(section, before));
   // Python weighs several megabytes: fetched unasked only over a fast line that the reader does not pay by the byte for.
-  if (sections.length > 0 && isFast()) whenIdle(() => boot().catch(() => {}));
+  if (sections.length > 0 && isFast()) whenIdle(() => Promise.all([boot(), import("./answer.mjs")]).catch(() => {}));
 }
 
 /**
@@ -27,7 +25,7 @@ function successor(section, before) {
   const calculator = new LiveCalculator(section);
   const earlier = before.find((one) => one.section.dataset.calculator === section.dataset.calculator);
   if (earlier) calculator.takeOver(earlier);
-  else calculator.restore();
+  else calculator.begin();
   return calculator;
 }
 

@@ -11,3 +11,8 @@ export function make(name, className = "", text = "") {
   if (text) element.textContent = text;
   return element;
 }
+
+/** An <output> is a live region by itself; several changing at once would talk over the one status line. */
+export function quiet(output) {
+  output.setAttribute("aria-live", "off");
+}

@@ -3,17 +3,19 @@
 import { addressHolds, isCut, restoreFromAddress, writeAddress } from "./address.mjs";
 import { enableSearch } from "./combobox.mjs";
 import { enableCopying } from "./copy.mjs";
+import { quiet } from "./dom.mjs";
 import { boot, isReady, run, Stopped } from "./engine.mjs";
-import { clearErrors, showErrors } from "./errors.mjs";
 import { enableFiles } from "./files.mjs";
 import { commandFor, controls, readInputs, setText, startingText, textOf } from "./form.mjs";
-import { redraw } from "./live-pictures.mjs";
 import { enableObject } from "./object-field.mjs";
 import { enablePrinting } from "./print.mjs";
-import { quiet, showResult } from "./result.mjs";
 import { enableSorting } from "./sorting.mjs";
 import { word } from "./words.mjs";
 
+// The page holds its first result, so what puts another into it comes with Python.
+const answering = () => import("./answer.mjs");
+
+// How long a reader rests before being told of a fault: half a number is none yet.
 const TYPING_PAUSE = 150;
 
 export class LiveCalculator {
@@ -21,7 +23,10 @@ export class LiveCalculator {
   #form;
   #name;
   #asked = 0; // Answers to any but the latest question are dropped.
+  #asking = false;
   #pause;
+  #typing = false;
+  #untold = () => {};
 
   constructor(section) {
     this.section = section;
@@ -33,6 +38,7 @@ export class LiveCalculator {
     for (const select of section.querySelectorAll("select[data-search]")) enableSearch(select);
     this.#form.addEventListener("submit", (event) => {
       event.preventDefault();
+      this.#rest();
       this.refresh();
     });
     this.#form.addEventListener("focusin", () => this.#warm(), { once: true });
@@ -59,52 +65,94 @@ export class LiveCalculator {
     clearTimeout(earlier.#pause);
     const texts = new Map(controls(earlier.#form).map((control) => [control.name, textOf(control)]));
     for (const control of controls(this.#form)) setText(control, texts.get(control.name));
+    this.#catchUp();
+  }
+
+  /** Answer what was typed before these scripts had come. */
+  #catchUp() {
     if (controls(this.#form).some((control) => textOf(control) !== startingText(control))) this.refresh();
   }
 
+  /** Begin with what the page holds: the address's inputs, or the reader's. */
+  begin() {
+    if (addressHolds(this.#form, this.#name)) this.restore();
+    else this.#catchUp();
+  }
+
+  /** A key was struck: a Python that runs is asked at once, one that has yet to start when the reader rests. */
   #edited() {
     clearTimeout(this.#pause);
+    this.#typing = true;
     this.#pause = setTimeout(() => {
-      writeAddress(this.#form, this.#name);
-      this.refresh();
+      this.#rest();
+      if (!isReady()) this.refresh();
     }, TYPING_PAUSE);
+    if (isReady()) this.refresh();
+  }
+
+  #rest() {
+    clearTimeout(this.#pause);
+    this.#typing = false;
+    writeAddress(this.#form, this.#name);
+    this.#untold();
+    this.#untold = () => {};
+  }
+
+  /** Say it now, or when the reader rests; never what a newer question has overtaken. */
+  #tell(saying) {
+    if (this.#typing) this.#untold = saying;
+    else saying();
   }
 
   /** The reader is about to type: have Python ready. A failure is only worth a word once there is something to compute. */
   #warm() {
-    boot().catch(() => {});
+    Promise.all([boot(), answering()]).catch(() => {});
   }
 
+  /** Ask what the form holds. One question at a time: of those that came up meanwhile only the last is asked. */
   async refresh() {
-    clearTimeout(this.#pause);
     this.#asked += 1;
-    const mine = this.#asked;
+    this.#untold = () => {};
     if (!isReady()) this.#enter("loading", "loading");
+    if (this.#asking) return;
+    this.#asking = true;
+    while ((await this.#ask()) !== this.#asked);
+    this.#asking = false;
+  }
+
+  /** Ask once, and return which question that was: what was typed while Python started belongs to it. */
+  async #ask() {
+    let mine = this.#asked;
     try {
+      const [{ show, showErrors }] = await Promise.all([answering(), boot()]);
+      mine = this.#asked;
+      const isLatest = () => mine === this.#asked;
       const answer = JSON.parse(await run(this.#request({ view: true })));
-      if (mine === this.#asked) await this.#show(answer);
+      if (!isLatest()) return mine;
+      if (answer.ok) show(this.section, answer, isLatest, () => this.#settle()).catch(console.warn);
+      else this.#tell(() => this.#refuse(() => showErrors(this.section, answer.errors)));
     } catch (failure) {
       console.warn(failure);
       if (mine === this.#asked) this.#enter("failed", failure instanceof Stopped ? "stopped" : "failed");
     }
+    return mine;
   }
 
-  async #show(answer) {
-    if (!answer.ok) {
-      showErrors(this.section, answer.errors);
-      this.#enter("refused", "refused");
-      return;
-    }
-    clearErrors(this.section);
-    showResult(this.section, answer);
+  #refuse(mark) {
+    mark();
+    this.#enter("refused", "refused");
+  }
+
+  /** The whole result stands in the page. */
+  #settle() {
     this.#enableFiles();
-    redraw(this.section, answer.view.pictures ?? {});
-    this.#enter("ready", "updated");
+    this.#enter("ready");
+    this.#tell(() => this.#say("updated"));
   }
 
   #enter(state, saying) {
     this.section.dataset.state = state;
-    this.#say(saying);
+    if (saying) this.#say(saying);
     const retry = this.section.querySelector(".ga-retry");
     retry.hidden = state !== "failed";
     if (state === "failed") retry.querySelector(".ga-command").textContent = commandFor(this.#form, this.#name, this.section.dataset.language);

@@ -4,7 +4,8 @@ import { refreshLanguageLinks } from "./language-links.mjs";
 import { isOfThisVersion, keepForOffline } from "./offline.mjs";
 
 const parts = {
-  ".ga-calculator, .ga-stepper": () => import("./calculator.mjs"),
+  ".ga-calculator": () => import("./calculator.mjs"),
+  ".ga-stepper": () => import("./stepper.mjs").then(({ enableSteppers }) => enableSteppers()),
   ".ga-question": () => import("./quiz.mjs"),
 };
 

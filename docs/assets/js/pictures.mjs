@@ -14,19 +14,21 @@ import { accumulationWindow } from "./picture-window.mjs";
 const PICTURES = { budget, capacity, drawing, frontier, phases, window: accumulationWindow };
 const WIDTHS = { wide: 640, narrow: 340 };
 
+/** A drawing of its own for each kind of place. */
+export const PLACES = Object.keys(WIDTHS);
+
 /**
  * @param {object} Plot Observable Plot
  * @param {Document} document
  * @param {{picture: string, data: object, language: string}} request
- * @returns {SVGSVGElement[]} one drawing for each kind of place
+ * @param {string} place one of PLACES
+ * @returns {SVGSVGElement}
  */
-export function draw(Plot, document, { picture, data, language }) {
-  return Object.entries(WIDTHS).map(([place, width]) => {
-    const direction = language === "ar" ? "rtl" : "ltr";
-    const key = `ga-${hash(JSON.stringify([picture, data, language, place]))}`;
-    const svg = PICTURES[picture]({ Plot, document, data, width, direction, key });
-    return finish(svg, { place, summary: data.summary });
-  });
+export function draw(Plot, document, { picture, data, language }, place) {
+  const direction = language === "ar" ? "rtl" : "ltr";
+  const key = `ga-${hash(JSON.stringify([picture, data, language, place]))}`;
+  const svg = PICTURES[picture]({ Plot, document, data, width: WIDTHS[place], direction, key });
+  return finish(svg, { place, summary: data.summary });
 }
 
 function finish(svg, { place, summary }) {

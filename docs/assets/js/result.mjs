@@ -1,28 +1,41 @@
 // Put an accepted answer into the page. Every text and number comes formatted from Python's "view".
 
-import { make, unbroken } from "./dom.mjs";
+import { make, quiet, unbroken } from "./dom.mjs";
 import { fillFiles, newFiles } from "./files.mjs";
-import { enableSorting } from "./sorting.mjs";
-import { renderFormula, renderSteps } from "./steps.mjs";
+import { enableSorting, linesOf, sortAgain } from "./sorting.mjs";
+import { renderFormula } from "./steps.mjs";
 import { word } from "./words.mjs";
 
-export function showResult(section, answer) {
-  showOutputs(section.querySelector(".ga-result"), answer.view.outputs);
-  showNotes(section.querySelector(".ga-notes"), answer.notes);
-  renderSteps(section.querySelector(".ga-steps"), answer.steps);
+/** The figures and the notes; tables and files of cards that stood there before are left to `showTables`. */
+export function showFigures(section, { view, notes }) {
+  showOutputs(section.querySelector(".ga-result"), view.outputs);
+  showNotes(section.querySelector(".ga-notes"), notes);
+}
+
+/** What takes longer than the figures. */
+export function showTables(section, { view }) {
+  const list = section.querySelector(".ga-result");
+  for (const output of view.outputs) if (output.table || output.files) fill(cardOf(list, output), output);
 }
 
 function showOutputs(list, outputs) {
   const kept = new Set(outputs.map(({ name }) => name));
   for (const card of [...list.children]) if (!kept.has(card.dataset.output)) card.remove();
   for (const [index, output] of outputs.entries()) {
-    const card = list.querySelector(`[data-output="${output.name}"]`) ?? newCard(output);
+    const card = cardOf(list, output) ?? fill(newCard(output), output);
     if (list.children[index] !== card) list.insertBefore(card, list.children[index] ?? null);
-    if (output.table) fillTable(card.querySelector(".ga-table"), output.table);
-    else if (output.files) fillFiles(card.querySelector(".ga-files"), output.files);
-    else setText(card.querySelector(".ga-value"), output.text);
+    const value = card.querySelector(".ga-value");
+    if (value) setText(value, output.text);
     setText(card.querySelector(".ga-detail"), unbroken(output.detail));
   }
+}
+
+const cardOf = (list, { name }) => list.querySelector(`[data-output="${name}"]`);
+
+function fill(card, { table, files }) {
+  if (table) fillTable(card.querySelector(".ga-table"), table);
+  if (files) fillFiles(card.querySelector(".ga-files"), files);
+  return card;
 }
 
 function newCard({ name, label, symbol, primary, table, files }) {
@@ -51,36 +64,59 @@ function newTable() {
   return box;
 }
 
-/** An output that is a list: columns and cells come as text from Python. */
-function fillTable(box, { columns, keys, rows, numeric, order }) {
+/** An output that is a list: columns and cells come as text from Python. A table of the same shape keeps its elements. */
+function fillTable(box, found) {
+  const before = box.querySelector("table");
+  if (before && sameShape(before, found)) {
+    for (const [position, line] of linesOf(before).entries()) fillLine(line, found, position);
+    sortAgain(box);
+  } else {
+    box.replaceChildren(newRows(found));
+    enableSorting(box);
+  }
+}
+
+function sameShape(table, { columns, keys, rows }) {
+  const lines = linesOf(table);
+  const heads = [...table.tHead.rows[0].cells];
+  const names = [...(lines[0]?.cells ?? [])];
+  if (lines.length !== rows.length || heads.length !== columns.length) return false;
+  return keys.every((key, index) => names[index]?.dataset.column === key && heads[index].textContent === columns[index]);
+}
+
+function newRows(found) {
   const table = make("table");
   const head = table.createTHead().insertRow();
-  for (const column of columns) {
+  for (const column of found.columns) {
     const cell = make("th", "", column);
     cell.scope = "col";
     head.append(cell);
   }
   const body = table.createTBody();
-  for (const [position, row] of rows.entries()) {
+  for (const position of found.rows.keys()) {
     const line = body.insertRow();
-    for (const [index, text] of row.entries()) {
+    for (const [index, key] of found.keys.entries()) {
       const cell = line.insertCell();
-      cell.textContent = text;
-      cell.dir = numeric[index] ? "ltr" : "auto";
-      cell.dataset.column = keys[index];
-      if (numeric[index]) cell.dataset.order = order[position][index];
+      cell.dir = found.numeric[index] ? "ltr" : "auto";
+      cell.dataset.column = key;
     }
+    fillLine(line, found, position);
   }
-  box.replaceChildren(table);
-  enableSorting(box);
+  return table;
 }
 
-/** An <output> is a live region by itself; several changing at once would talk over the one status line. */
-export function quiet(output) {
-  output.setAttribute("aria-live", "off");
+function fillLine(line, { rows, numeric, order }, position) {
+  for (const [index, text] of rows[position].entries()) {
+    const cell = line.cells[index];
+    setText(cell, text);
+    if (numeric[index]) cell.dataset.order = order[position][index];
+  }
 }
 
 function showNotes(list, notes) {
+  const shown = JSON.stringify(notes);
+  if (list.dataset.shown === shown) return;
+  list.dataset.shown = shown;
   list.replaceChildren(
     ...notes.map(({ code, message }) => {
       const note = make("p", "", unbroken(message));
@@ -99,6 +135,10 @@ function pitfallLink(page) {
   return link;
 }
 
+/** A text that stays one text is changed in its place: replaced nodes are laid out, and seen by all who watch the page, anew. */
 function setText(element, text) {
-  if (element.textContent !== text) element.textContent = text;
+  if (element.textContent === text) return;
+  const [node, more] = element.childNodes;
+  if (node?.nodeType === Node.TEXT_NODE && !more) node.data = text;
+  else element.textContent = text;
 }

@@ -3,6 +3,7 @@
 import { make } from "./dom.mjs";
 
 const chosen = new WeakMap(); // box -> the column it is sorted by and the direction, which outlive a new answer
+const printed = new WeakMap(); // table -> its lines in the order of the package
 
 /** @param {HTMLElement} box a .ga-table; its table may have been replaced since the last call */
 export function enableSorting(box) {
@@ -10,18 +11,28 @@ export function enableSorting(box) {
   const body = table?.tBodies[0];
   if (!body || body.rows.length < 2) return;
   const asPrinted = [...body.rows];
-  const heads = [...table.tHead.rows[0].cells];
-  const show = () => arrange(body, heads, asPrinted, chosen.get(box));
-  for (const [column, head] of heads.entries()) {
+  printed.set(table, asPrinted);
+  for (const [column, head] of [...table.tHead.rows[0].cells].entries()) {
     const button = make("button", "ga-sort", head.textContent);
     button.type = "button";
     button.addEventListener("click", () => {
       chosen.set(box, next(chosen.get(box), column, isFigure(asPrinted[0].cells[column])));
-      show();
+      arrange(table, chosen.get(box));
     });
     head.replaceChildren(button);
   }
-  show();
+  sortAgain(box);
+}
+
+/** The lines of a table in the order of the package, however it is sorted. */
+export function linesOf(table) {
+  return printed.get(table) ?? [...table.tBodies[0].rows];
+}
+
+/** Put the lines where they belong, after their cells have changed or the table is new. */
+export function sortAgain(box) {
+  const how = chosen.get(box);
+  if (how) arrange(box.querySelector("table"), how);
 }
 
 /** Figures begin with the largest, words with the first; a third press brings the printed order back. */
@@ -31,12 +42,13 @@ function next(now, column, figures) {
   return now.direction === first ? { column, direction: second } : undefined;
 }
 
-function arrange(body, heads, asPrinted, how) {
-  for (const [column, head] of heads.entries()) {
+function arrange(table, how) {
+  for (const [column, head] of [...table.tHead.rows[0].cells].entries()) {
     if (column === how?.column) head.setAttribute("aria-sort", how.direction);
     else head.removeAttribute("aria-sort");
   }
-  body.replaceChildren(...(how ? asPrinted.toSorted((one, other) => compare(one.cells[how.column], other.cells[how.column], how.direction)) : asPrinted));
+  const lines = linesOf(table);
+  table.tBodies[0].replaceChildren(...(how ? lines.toSorted((one, other) => compare(one.cells[how.column], other.cells[how.column], how.direction)) : lines));
 }
 
 const isFigure = (cell) => "order" in cell.dataset;

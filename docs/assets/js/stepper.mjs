@@ -9,7 +9,11 @@ const positions = new WeakMap(); // figure -> index of its segment, or -1 before
 const clocks = new WeakMap();
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
-export function enableStepper(figure) {
+export function enableSteppers() {
+  for (const stepper of document.querySelectorAll(".ga-picture .ga-stepper")) enableStepper(stepper.closest(".ga-picture"));
+}
+
+function enableStepper(figure) {
   if (positions.has(figure)) return;
   positions.set(figure, -1);
   const stepper = figure.querySelector(".ga-stepper");

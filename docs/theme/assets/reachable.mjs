@@ -17,10 +17,13 @@ let waiting = false;
 function soon() {
   if (waiting) return;
   waiting = true;
-  requestAnimationFrame(() => {
-    waiting = false;
-    repair();
-  });
+  // Behind the paint, where sizes are known: before it each question would have the page laid out once more.
+  requestAnimationFrame(() =>
+    setTimeout(() => {
+      waiting = false;
+      repair();
+    }),
+  );
 }
 
 new MutationObserver(soon).observe(document.body, { childList: true, subtree: true });
