@@ -130,12 +130,17 @@ def next_larger(chosen: Candidate, per_replica: int) -> Candidate | None:
 
 
 def smallest(ways: Iterable[Way], per_replica: int) -> Candidate:
-    """The candidate that needs the least memory: one sample at a time, or all at once without a gradient buffer."""
+    """The candidate that needs the least memory: one sample at a time, or all at once without a gradient buffer.
+
+    All at once needs no less than one sample does without a buffer, so most ways are looked into for one sample alone.
+    """
     best: Candidate | None = None
     for way in sorted(ways, key=lambda way: way.need.least):
         if best is None or way.need.least < best.peak:
-            tried = [candidate(way, per_replica, b) for b in (1, per_replica)]
-            best = min([*([best] if best else []), *tried], key=lambda c: c.peak)
+            one = candidate(way, per_replica, 1)
+            best = min([*([best] if best else []), one], key=lambda c: c.peak)
+            if way.need.at(1, 1) < best.peak:
+                best = min(best, candidate(way, per_replica, per_replica), key=lambda c: c.peak)
     if best is None:
         raise ValueError("no way to look at")
     return best

@@ -106,7 +106,7 @@ def test_sizes_that_accumulation_cannot_help(inputs, lack, note):
     ],
 )
 def test_plans_of_a_model(inputs, switches):
-    inputs = MODEL | {"memory_budget": "16 MiB", "most_plans": 500} | inputs
+    inputs = MODEL | {"memory_budget": "16 MiB", "most_plans": 100} | inputs
     found = outputs(inputs)
     for plan in found["plans"]:
         assert plan["micro_batch"] * plan["accumulation_steps"] * inputs.get("replicas", 1) == 64 == plan["effective_batch"]
@@ -121,13 +121,13 @@ def test_plans_of_a_model(inputs, switches):
 
 
 def test_the_order_of_methods_is_the_readers():
-    found = outputs(MODEL | {"method": "lora full", "most_plans": 500})
+    found = outputs(MODEL | {"method": "lora full", "most_plans": 100})
     methods = [plan["method"] for plan in found["plans"]]
     assert methods == sorted(methods, reverse=True)
     assert found["plans"][-1]["why"].startswith("Trains with Method set to full")
     assert "«الطريقة» بالخيار full" in "".join(
         c
-        for c in outputs(MODEL | {"method": "lora full", "most_plans": 500}, language="ar")["plans"][-1]["why"]
+        for c in outputs(MODEL | {"method": "lora full", "most_plans": 100}, language="ar")["plans"][-1]["why"]
         if c not in "\u2068\u2069"
     )
 
