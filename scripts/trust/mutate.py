@@ -1,25 +1,32 @@
-"""Whether the tests notice when a formula is changed: mutation testing of the core with mutmut, `make mutate`.
+"""Whether the tests notice when a formula is changed: mutation testing of the core, `make mutate`.
 
-A copy of the package is made below build/mutation, where functions that mutmut leaves alone are turned into ones it takes:
-``lru_cache`` is dropped, and a property becomes a function and a property of it. The tests are the quick ones: units, golden
-cases, second derivations, recordings of PyTorch for small models, and the docstrings of the unchanged modules.
+mutmut writes the mutants. A copy of the package is made below build/mutation in which its decorator is exchanged for that of
+``meet_mutants``, and where a property or a function that remembers becomes a plain function and an assignment, since mutmut
+leaves decorated ones alone. The tests are the quick ones: units, golden cases, second derivations, recordings of PyTorch for
+small models, and the docstrings of the unchanged modules.
 
-Survivors that were read and found to change nothing stand in equivalent.json, with the reason.
+Survivors that were read and found to change nothing stand in equivalent.json, with the reason, under the changed lines.
 """
 
 import argparse
 import ast
+import difflib
+import importlib.metadata
 import json
-import os
+import math
 import re
 import shutil
 import subprocess
 import sys
 import time
 from pathlib import Path
+from random import Random
 from typing import Any
 
+from mutmut.mutation.file_mutation import mutate_file_contents
+
 from paths import BUILD, ROOT
+from trust.meet_mutants import FITS_NOT, KILLED
 from trust.results import write_result
 
 TREE = BUILD / "mutation"
@@ -49,61 +56,99 @@ GROUPS = {
 """What is mutated: formulas and the numbers they are read from; models and memory; the tape. Beside each its unit tests."""
 
 EVERYWHERE = ("golden/test_cases.py", "golden/cases.jsonl", "golden/facts.jsonl", "golden/coverage.csv", "derived")
-RECORDINGS = {"models": ("oracle",), "tape": ("oracle",)}
+CELLS_OF_A_MODEL = 8
+"""Of each recorded model so many cells, drawn by chance, meet the mutants of ``RECORDED``."""
+RECORDED = {"models", "tape"}
+DECORATOR = "from mutmut.mutation.trampoline import wrap_in_trampoline as _mutmut_mutated, MutantDict\n"
 PROJECT = """
 [tool.pytest]
 minversion = "9.0"
-addopts = ["--import-mode=importlib", "-p", "no:cacheprovider", "-k", "not 8b and not 1b and not 70b and not vit and not bert"]
-
-[tool.mutmut]
-source_paths = ["src"]
-only_mutate = {modules}
-also_copy = ["original"]
-pytest_add_cli_args_test_selection = ["tests"]
-timeout_multiplier = 20.0
-timeout_constant = 5.0
-track_dependencies = false
-use_git_change_detection = false
+addopts = ["--import-mode=importlib", "-p", "no:cacheprovider", "-p", "no:terminal", "-p", "trust.meet_mutants"]
 """
-KILLED = {1, 24, 152, 36, -24, 255}
-"""Exit codes that say a test failed, or that the mutant never came to an end."""
 
 
 def main() -> None:
-    """Mutate, count, and write the result file."""
+    """Mutate, count, and write the result file once every group has been looked at."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("groups", nargs="*", default=list(GROUPS), help=f"some of {', '.join(GROUPS)}")
+    parser.add_argument("groups", nargs="*", help=f"some of {', '.join(GROUPS)}")
     parser.add_argument("--report", action="store_true", help="count what was found before, without a new run")
+    parser.add_argument("--most", type=int, help="of a module with more mutants so many, drawn by chance")
+    parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    start = time.time()
-    for group in () if options.report else options.groups:
-        make_tree(group)
-        command = [sys.executable, "-m", "mutmut", "run", "--max-children", os.environ.get("JOBS", "1")]
-        subprocess.run(command, cwd=TREE / group, check=False)
-    report(time.time() - start)
+    for group in () if options.report else options.groups or GROUPS:
+        start = time.process_time()
+        write_tree(group, options.seed, options.most or 10**9)
+        subprocess.run([sys.executable, "-m", "pytest", "tests"], cwd=TREE / group, check=True, env=environment())
+        took = {"seconds": round(time.process_time() - start), "seed": options.seed}
+        (TREE / group / "about.json").write_text(json.dumps(took), encoding="utf-8")
+    report()
 
 
-def make_tree(group: str) -> None:
-    """Lay out the package, its tests and the settings of both tools."""
+def environment() -> dict[str, str]:
+    """The copy of the package in place of the package."""
+    return {"PYTHONPATH": f"src:{ROOT / 'scripts'}", "PATH": "/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+def write_tree(group: str, seed: int, most: int) -> None:
+    """Lay out the package with its mutants, the tests, and which mutants are to meet them."""
     tree = TREE / group
     modules, units = GROUPS[group]
     shutil.rmtree(tree, ignore_errors=True)
     skipped = shutil.ignore_patterns("__pycache__", "torch")
-    shutil.copytree(ROOT / "src", tree / "src", ignore=skipped)
-    shutil.copytree(ROOT / "src", tree / "original", ignore=skipped)
-    for name in (*EVERYWHERE, *RECORDINGS.get(group, ()), *(f"unit/test_{name}.py" for name in units)):
+    for name in ("src", "original"):
+        shutil.copytree(ROOT / "src", tree / name, ignore=skipped)
+    recordings = ("oracle",) if group in RECORDED else ()
+    for name in (*EVERYWHERE, *recordings, *(f"unit/test_{name}.py" for name in units)):
         source, target = ROOT / "tests" / name, tree / "tests" / name
         target.parent.mkdir(parents=True, exist_ok=True)
         if source.is_dir():
             shutil.copytree(source, target, ignore=skipped)
         elif source.exists():
             shutil.copy(source, target)
+    for path in (tree / "tests" / "oracle").glob("recording*/*.json"):
+        path.write_text(json.dumps(fewer_cells(json.loads(path.read_text(encoding="utf-8")), seed)), encoding="utf-8")
     shutil.copy(Path(__file__).with_name("docstrings.py"), tree / "tests" / "test_docstrings.py")
-    paths = [f"src/gradaccum/{name}.py" for name in modules]
-    for path in paths:
-        opened = tree / path
-        opened.write_text(undecorated(opened.read_text(encoding="utf-8")), encoding="utf-8")
-    (tree / "pyproject.toml").write_text(PROJECT.format(modules=json.dumps(paths)), encoding="utf-8")
+    (tree / "pyproject.toml").write_text(PROJECT, encoding="utf-8")
+    found = {name: write_mutants(tree, name) for name in modules}
+    chosen = [Random(f"{seed} {name}").sample(sorted(m), min(most, len(m))) for name, m in found.items()]
+    (tree / "task.json").write_text(json.dumps([m for names in chosen for m in names]), encoding="utf-8")
+    (tree / "changes.json").write_text(json.dumps({k: v for m in found.values() for k, v in m.items()}), encoding="utf-8")
+
+
+def fewer_cells(recording: dict[str, Any], seed: int) -> dict[str, Any]:
+    """A recording with some of its settings, of small models alone."""
+    small = [model for model in recording["models"] if model["name"].startswith("tiny")]
+    for model in small:
+        model["cells"] = Random(seed).sample(model["cells"], min(CELLS_OF_A_MODEL, len(model["cells"])))
+    return recording | {"models": small}
+
+
+def write_mutants(tree: Path, name: str) -> dict[str, str]:
+    """Write a module with its mutants beside its functions; what each of them changes, by its name."""
+    path, dotted = tree / "src" / "gradaccum" / f"{name}.py", f"gradaccum.{name.replace('/', '.')}"
+    made = mutate_file_contents(str(path), undecorated(path.read_text(encoding="utf-8")))
+    code = made.code.replace(DECORATOR, "from trust.meet_mutants import mutated as _mutmut_mutated\nMutantDict = dict\n")
+    pattern = re.compile(r"@_mutmut_mutated\(mutants_(\S+)__mutmut(, .*)?\)")
+    code = pattern.sub(rf'@_mutmut_mutated("{dotted}", "\1", mutants_\1__mutmut)', code)
+    path.write_text(code, encoding="utf-8")
+    sources = {
+        node.name: ast.get_source_segment(code, node) or "" for node in ast.walk(ast.parse(code)) if isinstance(node, ast.FunctionDef)
+    }
+    return {
+        f"{dotted}.{mutant}": change(sources[f"{mutant.rpartition('_')[0]}_orig"], sources[mutant]) for mutant in made.mutant_names
+    }
+
+
+def change(original: str, mutant: str) -> str:
+    r"""The lines that differ.
+
+    >>> change("def x_f__mutmut_orig():\n    return 1\n", "def x_f__mutmut_1():\n    return 2\n")
+    'return 1 -> return 2'
+    """
+    before, after = (re.sub(r"__mutmut_\w+", "", text).splitlines() for text in (original, mutant))
+    lines = [line for line in difflib.ndiff(before, after) if line[0] in "-+"]
+    removed, added = (" ".join(line[2:].strip() for line in lines if line[0] == sign) for sign in "-+")
+    return f"{removed} -> {added}"
 
 
 def undecorated(text: str) -> str:
@@ -115,50 +160,94 @@ def undecorated(text: str) -> str:
             return 1
         peak = property(_of_peak)
     <BLANKLINE>
+    >>> print(undecorated("@lru_cache(maxsize=9)\ndef f(a):\n    return a\n"))
+    def _of_f(a):
+        return a
+    f = lru_cache(maxsize=9)(_of_f)
+    <BLANKLINE>
     """
-    lines = re.sub(r"^@lru_cache\(.*\)\n", "", text, flags=re.MULTILINE).split("\n")
-    tree = ast.parse("\n".join(lines))
-    found = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.decorator_list]
+    lines, tree = text.split("\n"), ast.parse(text)
+    found = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and len(node.decorator_list) == 1]
     for node in sorted(found, key=lambda node: -node.lineno):
         decorator = node.decorator_list[0]
-        if isinstance(decorator, ast.Name) and decorator.id in {"property", "cached_property"} and node.end_lineno:
+        wrapper = ast.unparse(decorator)
+        if wrapper.partition("(")[0] in {"property", "cached_property", "lru_cache"} and node.end_lineno:
+            wrapper = "property" if wrapper == "cached_property" else wrapper
             blank = " " * node.col_offset
-            lines.insert(node.end_lineno, f"{blank}{node.name} = property(_of_{node.name})")
-            lines[node.lineno - 1] = lines[node.lineno - 1].replace(f"def {node.name}(", f"def _of_{node.name}(")
+            lines.insert(node.end_lineno, f"{blank}{node.name} = {wrapper}(_of_{node.name})")
+            lines[node.lineno - 1] = lines[node.lineno - 1].replace(f"def {node.name}(", f"def _of_{node.name}(", 1)
             del lines[decorator.lineno - 1]
     return "\n".join(lines)
 
 
-def outcomes() -> dict[str, dict[str, int | None]]:
-    """By module, the exit code of every mutant."""
-    found = {}
-    for meta in sorted(TREE.glob("*/mutants/src/gradaccum/**/*.py.meta")):
-        name = str(meta).partition("mutants/src/gradaccum/")[2].removesuffix(".py.meta")
-        codes: dict[str, int | None] = json.loads(meta.read_text(encoding="utf-8"))["exit_code_by_key"]
-        if codes:
-            found[name] = codes
+def function_of(mutant: str) -> str:
+    """The function that a mutant changes, as the source names it.
+
+    >>> function_of("gradaccum.tape.xǁTapeǁ_of_live__mutmut_3"), function_of("gradaccum.loss.x__pairs__mutmut_6")
+    ('gradaccum.tape.Tape.live', 'gradaccum.loss._pairs')
+    """
+    module, _, name = mutant.rpartition("__mutmut_")[0].rpartition(".")
+    inner = name.removeprefix("x").removeprefix("ǁ").replace("ǁ", ".")
+    inner = inner if name.startswith("xǁ") else inner.removeprefix("_")
+    return module + "." + re.sub(r"(^|\.)_of_", r"\1", inner)
+
+
+def report() -> None:
+    """Count what was killed, name what was not, and write it down when all groups have been looked at."""
+    argued: dict[str, dict[str, str]] = json.loads(EQUIVALENT.read_text(encoding="utf-8"))
+    rows: list[dict[str, Any]] = []
+    about = {}
+    for group, (modules, _) in GROUPS.items():
+        tree = TREE / group
+        if not (tree / "about.json").exists():
+            continue
+        about[group] = json.loads((tree / "about.json").read_text(encoding="utf-8"))
+        changes, found = (json.loads((tree / name).read_text(encoding="utf-8")) for name in ("changes.json", "found.json"))
+        for module in modules:
+            rows.append(row_of(group, module, changes, found, argued))
+    total = {key: sum(row[key] for row in rows) for key in ("mutants", "met", "killed", "argued", "open")}
+    print(total)
+    if set(about) == set(GROUPS):
+        with_seed = {"seed": max(one["seed"] for one in about.values()), "seconds": sum(one["seconds"] for one in about.values())}
+        tools = {"mutmut": importlib.metadata.version("mutmut"), "cells_of_a_model": CELLS_OF_A_MODEL}
+        write_result("mutation", **with_seed, **tools, figures=total, groups=groups_of(rows), rows=rows)
+
+
+def row_of(
+    group: str, module: str, changes: dict[str, str], found: dict[str, dict[str, Any]], argued: dict[str, dict[str, str]]
+) -> dict[str, Any]:
+    """What became of a module's mutants; the open ones are printed."""
+    prefix = f"gradaccum.{module.replace('/', '.')}.x"
+    every = [mutant for mutant in changes if mutant.startswith(prefix)]
+    met = [mutant for mutant in every if mutant in found and found[mutant]["outcome"] != FITS_NOT]
+    alive = [mutant for mutant in met if found[mutant]["outcome"] != KILLED]
+    left = [mutant for mutant in alive if changes[mutant] not in argued.get(function_of(mutant), {})]
+    for mutant in left:
+        print(f"{function_of(mutant)}: {changes[mutant]}")
+    counts = {"mutants": len(every), "met": len(met), "killed": len(met) - len(alive)}
+    return {"group": group, "module": module} | counts | {"argued": len(alive) - len(left), "open": len(left)}
+
+
+def groups_of(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Counts of each group; of a sample also where the share of all lies, with 95 % confidence."""
+    found = []
+    for group in GROUPS:
+        counts = {key: sum(row[key] for row in rows if row["group"] == group) for key in ("mutants", "met", "killed", "argued", "open")}
+        low, high = wilson(counts["killed"], counts["met"]) if counts["met"] < counts["mutants"] else (None, None)
+        found.append({"group": group} | counts | {"low": low, "high": high})
     return found
 
 
-def report(seconds: float) -> None:
-    """Count what was killed, name what was not."""
-    argued = json.loads(EQUIVALENT.read_text(encoding="utf-8"))
-    rows: list[dict[str, Any]] = []
-    survivors = []
-    for module, codes in outcomes().items():
-        alive = [name for name, code in codes.items() if code not in KILLED]
-        open_ones = [name for name in alive if name not in argued]
-        survivors += open_ones
-        rows.append(
-            {"module": module, "mutants": len(codes), "killed": len(codes) - len(alive)}
-            | {"argued": len(alive) - len(open_ones), "open": len(open_ones)}
-        )
-        print(f"{module:<30}{len(codes):>6}{len(codes) - len(alive):>6}{len(open_ones):>6}")
-    total, killed = (sum(row[key] for row in rows) for key in ("mutants", "killed"))
-    print(*survivors, sep="\n")
-    print(f"{killed} of {total} killed, {killed / total:.2%}; {total - killed - len(survivors)} argued, {len(survivors)} open")
-    figures = {"mutants": total, "killed": killed, "argued": total - killed - len(survivors), "open": len(survivors)}
-    write_result("mutation", seed=None, seconds=round(seconds), figures=figures, rows=rows)
+def wilson(hits: int, number: int) -> tuple[float, float]:
+    """Wilson's interval of a share, with 95 % confidence.
+
+    >>> [round(end, 3) for end in wilson(95, 100)]
+    [0.888, 0.978]
+    """
+    z, share = 1.96, hits / number
+    middle, half = share + z * z / (2 * number), z * math.sqrt(share * (1 - share) / number + z * z / (4 * number * number))
+    whole = 1 + z * z / number
+    return (middle - half) / whole, (middle + half) / whole
 
 
 if __name__ == "__main__":
