@@ -28,6 +28,8 @@ MOST_MEMORY = 3 * 2**30
 SURVIVED, KILLED, NOT_MET, FITS_NOT = 0, 1, 2, 3
 registered: dict[str, tuple[FunctionType, dict[str, FunctionType]]] = {}
 """By the name of a function, as mutmut writes it, the function and its mutants."""
+in_fork: list[str] = []
+"""The mutant that a fork is about."""
 
 
 def mutated(module: str, name: str, mutants: dict[str, FunctionType]) -> Callable[[FunctionType], FunctionType]:
@@ -48,7 +50,7 @@ def pytest_configure() -> None:
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     """Say what fails without any change; in a fork nobody hears it."""
-    if report.failed:
+    if report.failed and not in_fork:
         print(report.nodeid, report.longreprtext, sep="\n", flush=True)
 
 
@@ -138,9 +140,8 @@ def in_a_fork(mutant: str, items: list[pytest.Item], limit: float) -> tuple[int,
 
 def met(mutant: str, items: list[pytest.Item], limit: float, writing: int) -> int:
     """In the fork: exchange the code, and run the tests until one fails."""
-    silence = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(silence, 1)
-    os.dup2(silence, 2)
+    in_fork.append(mutant)
+    items[0].config.option.tbstyle = "line"
     signal.setitimer(signal.ITIMER_PROF, limit)
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
     function, mutants = registered[mutant.rpartition("__mutmut_")[0]]

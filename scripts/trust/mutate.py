@@ -63,7 +63,7 @@ DECORATOR = "from mutmut.mutation.trampoline import wrap_in_trampoline as _mutmu
 PROJECT = """
 [tool.pytest]
 minversion = "9.0"
-addopts = ["--import-mode=importlib", "-p", "no:cacheprovider", "-p", "no:terminal", "-p", "trust.meet_mutants"]
+addopts = ["--import-mode=importlib", "-p", "no:cacheprovider", "-s", "-p", "no:terminal", "-p", "trust.meet_mutants"]
 """
 
 

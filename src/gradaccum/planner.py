@@ -108,7 +108,8 @@ def candidate(way: Way, per_replica: int, micro_batch: int) -> Candidate:
 
 def fitting(way: Way, per_replica: int, sizes: Sequence[int], budget: int) -> Iterator[Candidate]:
     """What fits of a way, the largest micro-batch first."""
-    if way.need.least > budget:
+    # Without a buffer one sample needs the least, and to know that takes one look; to know that nothing fits would take two.
+    if way.need.least > budget or way.need.at(1, 1) > budget:
         return
     if (whole := candidate(way, per_replica, per_replica)).peak <= budget:
         yield whole

@@ -56,7 +56,7 @@ def _fields() -> tuple[Field, ...]:
         Field("memory_bandwidth", "number", default=costs.MEMORY_BANDWIDTH, group="more"),
         Field("network_bandwidth", "number", default=costs.NETWORK_BANDWIDTH, group="more"),
         Field("half_utilisation_batch", "number", default=costs.HALF_UTILISATION_BATCH, group="more"),
-        Field("most_plans", "count", default=12, most=100, group="more"),
+        Field("most_plans", "count", default=12, group="more", least=1, most=100),
     )
 
 
