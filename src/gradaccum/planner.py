@@ -16,7 +16,10 @@ from gradaccum.divisors import divisors
 
 
 class Need(Protocol):
-    """What a way of training needs. ``at`` does not fall as b rises, except that a = 1 can need less than a = 2."""
+    """What a way of training needs. ``at`` does not fall as b rises, except that a = 1 can need less than a = 2.
+
+    Nothing needs less than one sample that is the whole update: ``at(1, 1)``.
+    """
 
     @property
     def least(self) -> int:

@@ -58,12 +58,12 @@ def test_the_whole_at_once_may_fit_where_no_part_does():
 
 
 class OddOne:
-    """One sample alone needs more than two."""
+    """One sample at a time needs more than two at a time."""
 
     least = 0
 
-    def at(self, micro_batch, _):
-        return 9 if micro_batch == 1 else micro_batch
+    def at(self, micro_batch, accumulation_steps):
+        return 9 if micro_batch == 1 < accumulation_steps else micro_batch
 
 
 def test_a_size_that_does_not_fit_is_left_out_among_those_that_do():
