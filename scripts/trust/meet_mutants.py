@@ -8,6 +8,7 @@ before the change.
 
 import functools
 import gc
+import itertools
 import json
 import os
 import resource
@@ -25,6 +26,8 @@ from hypothesis import settings
 
 TASK, FOUND = Path("task.json"), Path("found.json")
 MOST_MEMORY = 3 * 2**30
+MOST_SECONDS = 10
+"""Tests for one mutant are chosen for so long in all, as the clean run took them."""
 SURVIVED, KILLED, NOT_MET, FITS_NOT = 0, 1, 2, 3
 registered: dict[str, tuple[FunctionType, dict[str, FunctionType]]] = {}
 """By the name of a function, as mutmut writes it, the function and its mutants."""
@@ -106,6 +109,7 @@ def meet(task: list[str], items: list[pytest.Item], seconds: list[float], reachi
         name = mutant.rpartition("__mutmut_")[0]
         chosen = [number for number, reached in enumerate(reaching) if name in reached]
         chosen.sort(key=lambda number: ((1 + noticed[number]) / (0.005 + seconds[number]), -number), reverse=True)
+        chosen = within(chosen, seconds)
         limit = 5 + 20 * sum(seconds[number] for number in chosen)
         outcome, by = in_a_fork(mutant, [items[number] for number in chosen], limit)
         noticed.update([chosen[by]] if by is not None else [])
@@ -114,6 +118,12 @@ def meet(task: list[str], items: list[pytest.Item], seconds: list[float], reachi
             FOUND.write_text(json.dumps(outcomes), encoding="utf-8")
             alive = sum(found["outcome"] != KILLED for found in outcomes.values())
             print(f"{place + 1} of {len(task)}, {alive} alive", flush=True)
+
+
+def within(chosen: list[int], seconds: list[float]) -> list[int]:
+    """The first of the tests, as many as fit into ``MOST_SECONDS``."""
+    ends = itertools.accumulate(seconds[number] for number in chosen)
+    return [number for number, end in zip(chosen, ends, strict=True) if end <= MOST_SECONDS]
 
 
 def in_a_fork(mutant: str, items: list[pytest.Item], limit: float) -> tuple[int, int | None]:

@@ -59,6 +59,8 @@ EVERYWHERE = ("golden/test_cases.py", "golden/cases.jsonl", "golden/facts.jsonl"
 CELLS_OF_A_MODEL = 8
 """Of each recorded model so many cells, drawn by chance, meet the mutants of ``RECORDED``."""
 RECORDED = {"models", "tape"}
+MOST = {"models": 40, "tape": 40}
+"""Of a module of these groups so many mutants, drawn by chance; of all others every one."""
 DECORATOR = "from mutmut.mutation.trampoline import wrap_in_trampoline as _mutmut_mutated, MutantDict\n"
 PROJECT = """
 [tool.pytest]
@@ -72,12 +74,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("groups", nargs="*", help=f"some of {', '.join(GROUPS)}")
     parser.add_argument("--report", action="store_true", help="count what was found before, without a new run")
-    parser.add_argument("--most", type=int, help="of a module with more mutants so many, drawn by chance")
+    parser.add_argument("--all", action="store_true", help="meet every mutant, and not a sample of the larger groups")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     for group in () if options.report else options.groups or GROUPS:
         start = time.process_time()
-        write_tree(group, options.seed, options.most or 10**9)
+        write_tree(group, options.seed, 10**9 if options.all else MOST.get(group, 10**9))
         subprocess.run([sys.executable, "-m", "pytest", "tests"], cwd=TREE / group, check=True, env=environment())
         took = {"seconds": round(time.process_time() - start), "seed": options.seed}
         (TREE / group / "about.json").write_text(json.dumps(took), encoding="utf-8")
@@ -131,24 +133,26 @@ def write_mutants(tree: Path, name: str) -> dict[str, str]:
     pattern = re.compile(r"@_mutmut_mutated\(mutants_(\S+)__mutmut(, .*)?\)")
     code = pattern.sub(rf'@_mutmut_mutated("{dotted}", "\1", mutants_\1__mutmut)', code)
     path.write_text(code, encoding="utf-8")
-    sources = {
-        node.name: ast.get_source_segment(code, node) or "" for node in ast.walk(ast.parse(code)) if isinstance(node, ast.FunctionDef)
-    }
+    lines = code.split("\n")
+    defined = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.FunctionDef)]
+    sources = {node.name: lines[node.lineno - 1 : node.end_lineno] for node in defined}
     return {
-        f"{dotted}.{mutant}": change(sources[f"{mutant.rpartition('_')[0]}_orig"], sources[mutant]) for mutant in made.mutant_names
+        f"{dotted}.{mutant}": change(sources[f"{mutant.rpartition('_')[0]}_orig"], sources[mutant])
+        for mutant in made.mutant_names
     }
 
 
-def change(original: str, mutant: str) -> str:
-    r"""The lines that differ.
+def change(original: list[str], mutant: list[str]) -> str:
+    """The lines that differ, apart from the name of the function.
 
-    >>> change("def x_f__mutmut_orig():\n    return 1\n", "def x_f__mutmut_1():\n    return 2\n")
+    >>> change(["def x_f__mutmut_orig(a):", "    return 1"], ["def x_f__mutmut_1(a):", "    return 2"])
     'return 1 -> return 2'
     """
-    before, after = (re.sub(r"__mutmut_\w+", "", text).splitlines() for text in (original, mutant))
-    lines = [line for line in difflib.ndiff(before, after) if line[0] in "-+"]
-    removed, added = (" ".join(line[2:].strip() for line in lines if line[0] == sign) for sign in "-+")
-    return f"{removed} -> {added}"
+    before, after = ([re.sub(r"__mutmut_\w+", "", line).strip() for line in lines] for lines in (original, mutant))
+    parts = difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
+    removed = [line for kind, start, end, _, _ in parts if kind != "equal" for line in before[start:end]]
+    added = [line for kind, _, _, start, end in parts if kind != "equal" for line in after[start:end]]
+    return f"{' '.join(removed)} -> {' '.join(added)}"
 
 
 def undecorated(text: str) -> str:
@@ -203,12 +207,14 @@ def report() -> None:
             continue
         about[group] = json.loads((tree / "about.json").read_text(encoding="utf-8"))
         changes, found = (json.loads((tree / name).read_text(encoding="utf-8")) for name in ("changes.json", "found.json"))
-        for module in modules:
-            rows.append(row_of(group, module, changes, found, argued))
+        rows += [row_of(group, module, changes, found, argued) for module in modules]
     total = {key: sum(row[key] for row in rows) for key in ("mutants", "met", "killed", "argued", "open")}
     print(total)
     if set(about) == set(GROUPS):
-        with_seed = {"seed": max(one["seed"] for one in about.values()), "seconds": sum(one["seconds"] for one in about.values())}
+        with_seed = {
+            "seed": max(one["seed"] for one in about.values()),
+            "seconds": sum(one["seconds"] for one in about.values()),
+        }
         tools = {"mutmut": importlib.metadata.version("mutmut"), "cells_of_a_model": CELLS_OF_A_MODEL}
         write_result("mutation", **with_seed, **tools, figures=total, groups=groups_of(rows), rows=rows)
 
@@ -232,7 +238,10 @@ def groups_of(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Counts of each group; of a sample also where the share of all lies, with 95 % confidence."""
     found = []
     for group in GROUPS:
-        counts = {key: sum(row[key] for row in rows if row["group"] == group) for key in ("mutants", "met", "killed", "argued", "open")}
+        counts = {
+            key: sum(row[key] for row in rows if row["group"] == group)
+            for key in ("mutants", "met", "killed", "argued", "open")
+        }
         low, high = wilson(counts["killed"], counts["met"]) if counts["met"] < counts["mutants"] else (None, None)
         found.append({"group": group} | counts | {"low": low, "high": high})
     return found
