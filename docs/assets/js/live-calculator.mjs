@@ -163,6 +163,7 @@ export class LiveCalculator {
   }
 
   #sayCopied(done, format) {
+    this.#rest(); // Else what waits to be said of the last key would come after this.
     if (!done) this.#say("copy_failed");
     else this.#say(format === "link" && isCut(this.#form) ? "copied_cut" : "copied");
   }
