@@ -8,6 +8,7 @@ from __future__ import annotations
 import unicodedata
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 
 from gradaccum.units import BINARY_UNITS, DECIMAL_UNITS, UNITS, System
 
@@ -27,7 +28,12 @@ def width(text: str) -> int:
     >>> width("24 GiB"), width("\u0645\u064f\u062d")
     (6, 2)
     """
-    return sum(not unicodedata.combining(letter) and unicodedata.category(letter) != "Cf" for letter in text)
+    return len(text) if text.isascii() else sum(map(_takes_room, text))
+
+
+@lru_cache(maxsize=1024)
+def _takes_room(letter: str) -> bool:
+    return not unicodedata.combining(letter) and unicodedata.category(letter) != "Cf"
 
 
 def format_number(number: Fraction | Decimal | float, digits: int = 6) -> str:
