@@ -45,7 +45,7 @@ def test_one_seed_gives_one_list_of_requests_that_are_of_every_kind():
     assert first == second
     found = [invariants.check(text, fuzz.asked(text)[0]) for text in first]
     assert {answer["calculator"] for answer in found if answer["ok"]} == set(invariants.RULES)
-    assert 0.3 < sum(answer["ok"] for answer in found) / len(found) < 0.9
+    assert 0.2 < sum(answer["ok"] for answer in found) / len(found) < 0.9
 
 
 BROKEN = {
