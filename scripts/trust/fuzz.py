@@ -31,6 +31,8 @@ MOST_MEMORY = 2 * 2**30
 CORPUS = ROOT / "tests" / "fuzz" / "corpus"
 FOUND = BUILD / "fuzz"
 BATCH = 100
+SHOWN = 600
+"""Seconds from which on a search is shown on the page; a shorter one is a trial."""
 
 
 def asked(text: str) -> tuple[str, float]:
@@ -110,7 +112,8 @@ def with_hypothesis(seconds: float, seed: int) -> Tally:
             phases=[hypothesis.Phase.generate],
             suppress_health_check=list(hypothesis.HealthCheck),
         )
-        @hypothesis.given(hypothesis.strategies.randoms(use_true_random=False))
+        # Its own chance leans to the simplest, which is rarely right; a seed gives requests as parity asks them.
+        @hypothesis.given(hypothesis.strategies.randoms(use_true_random=False) | hypothesis.strategies.integers(0).map(Random))
         def search(random: Random) -> None:
             tally.take(request(random))
 
@@ -183,7 +186,7 @@ def with_atheris(search: subprocess.Popen[str]) -> dict[str, Any]:
 def main() -> None:
     """Search with both at a time, write the result, fail when something was found."""
     parser = argparse.ArgumentParser(description="Look for requests that break the package.")
-    parser.add_argument("--seconds", type=int, default=600, help="for both searches, side by side")
+    parser.add_argument("--seconds", type=int, default=SHOWN, help="for both searches, side by side")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     FOUND.mkdir(parents=True, exist_ok=True)
@@ -199,7 +202,8 @@ def main() -> None:
     print(*map(json.dumps, rows), *(f"{name} {reason}" for name, reason in findings.items()), sep="\n")
     limits = {"most_ms": round(1000 * MOST_SECONDS), "most_memory_bytes": MOST_MEMORY}
     limits["corpus"] = len(list(CORPUS.iterdir()))
-    write_result("fuzzing", seed=options.seed, seconds=options.seconds, figures=limits, rows=rows, findings=findings)
+    if options.seconds >= SHOWN:
+        write_result("fuzzing", seed=options.seed, seconds=options.seconds, figures=limits, rows=rows, findings=findings)
     sys.exit(1 if findings else 0)
 
 
