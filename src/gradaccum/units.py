@@ -157,6 +157,7 @@ def _number_with_unit(text: str, field: str) -> Fraction:
 
 def _fraction(value: object, field: str, rule: str, *, exponent: bool = False) -> Fraction:
     """The exact value; ``bool`` is refused although Python counts it among the integers."""
+    entered = value
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal | str):
         raise InputError(field, "wrong_type", rule, value=value)
     if isinstance(value, int):
@@ -176,8 +177,8 @@ def _fraction(value: object, field: str, rule: str, *, exponent: bool = False) -
         raise InputError(field, "not_finite", rule, value=value)
     # A short text such as 1e-999999999 would become an integer of a billion digits.
     if value and value.adjusted() > _LONGEST_TEXT:
-        raise InputError(field, "too_large" if value > 0 else "not_positive", rule, value=value)
+        raise InputError(field, "too_large" if value > 0 else "not_positive", rule, value=entered)
     exponent_of_ten = value.as_tuple().exponent
     if isinstance(exponent_of_ten, int) and exponent_of_ten < -2 * _LONGEST_TEXT:
-        raise InputError(field, "wrong_type", rule, value=value)
+        raise InputError(field, "wrong_type", rule, value=entered)
     return Fraction(value)

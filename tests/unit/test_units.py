@@ -216,3 +216,58 @@ def test_zero_and_negative_numbers_where_they_are_allowed():
 def test_the_reader_s_own_unit_is_remembered(entered, unit, system):
     assert units.typed_unit(entered) == unit
     assert units.system_of(unit) == system
+
+
+NAMED_REFUSALS = [
+    # reader, entered, settings, code, rule of the wording, what else is said of the value
+    (units.read_count, True, {}, "wrong_type", "count", {}),
+    (units.read_count, "many", {}, "wrong_type", "count", {}),
+    (units.read_count, "1.5", {}, "wrong_type", "count", {}),
+    (units.read_count, "0." + "0" * 390 + "1", {}, "not_positive", "count", {}),
+    (units.read_count, Decimal("1e-801"), {}, "wrong_type", "count", {}),
+    (units.read_count, Decimal("1e401"), {}, "too_large", "count", {}),
+    (units.read_count, Decimal("-1e401"), {}, "not_positive", "count", {}),
+    (units.read_count, Decimal("Infinity"), {}, "not_finite", "count", {}),
+    (units.read_count, 0, {}, "not_positive", "count", {}),
+    (units.read_count, -1, {"minimum": 0}, "not_positive", "count_or_zero", {}),
+    (units.read_count, 10**18 + 1, {}, "too_large", "count", {}),
+    (units.read_size, None, {}, "wrong_type", "size", {}),
+    (units.read_size, "GB", {}, "wrong_type", "size", {}),
+    (units.read_size, "1 GB/s", {}, "wrong_type", "size", {}),
+    (units.read_size, "24", {}, "unit_missing", "size", {}),
+    (units.read_size, "3 Gb", {}, "unknown_value", "unit", {"unit": "Gb"}),
+    (units.read_size, "1" * 390 + "." + "1" * 5 + " GB", {}, "too_large", "size", {}),
+    (units.read_size, 2.5, {}, "wrong_type", "size_bytes", {}),
+    (units.read_size, 0, {}, "not_positive", "size", {}),
+    (units.read_size, "0.1 B", {"rounding": "down"}, "not_positive", "size", {}),
+    (units.read_size, "2000 PB", {}, "too_large", "size", {}),
+    (units.read_number, "3e", {}, "wrong_type", "number", {}),
+    (units.read_number, [], {}, "wrong_type", "number", {}),
+    (units.read_number, "1e999", {}, "too_large", "number", {}),
+    (units.read_number, 0, {}, "not_positive", "number", {}),
+    (units.read_number, -1, {"allow_zero": True}, "not_positive", "number_or_zero", {}),
+    (units.read_number, "1e-31", {}, "not_positive", "number_too_small", {}),
+    (units.read_number, "1e31", {}, "too_large", "number", {}),
+]
+
+
+@pytest.mark.parametrize("reader, entered, options, code, rule, more", NAMED_REFUSALS, ids=range(len(NAMED_REFUSALS)))
+def test_a_refusal_names_field_rule_and_what_was_entered(reader, entered, options, code, rule, more):
+    with pytest.raises(InputError) as refused:
+        reader(entered, "some_field", **options)
+    error = refused.value
+    assert (error.field, error.code, error.rule) == ("some_field", code, rule)
+    assert error.details == {"value": entered} | more
+
+
+def test_bounds_are_allowed_themselves():
+    assert units.read_number("1e-30", "rate") == Fraction(1, 10**30)
+    assert units.read_number("1e30", "rate") == 10**30
+    assert units.read_number(-1, "rate", signed=True) == -1
+    assert units.read_count(10**18, "batch") == 10**18
+    assert units.read_count(0, "batch", minimum=0) == 0
+    assert units.read_size("1000 PB", "budget") == 10**18
+    assert units.read_number("1" + "0" * 30, "rate") == 10**30
+    assert units.read_number("0." + "1" * 398, "rate") < 1
+    with pytest.raises(InputError, match="wrong_type"):
+        units.read_number("0." + "1" * 399, "rate")
