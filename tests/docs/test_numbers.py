@@ -79,6 +79,7 @@ NAMES = (
     r"(?:table|section|equation|appendix|الجدول|القسم|المعادلة|الملحق) (?:A\.)?\d",
     r"(?:[A-Z][a-z]+|مايو|يوليو|أكتوبر) 20\d\d",
     r"A\.\d",
+    r"\b\dG\b",  # a mobile network
 )  # fmt: skip
 HEADING_ID = re.compile(r"\{[#.:][^}]*\}")
 NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?")
