@@ -1,5 +1,6 @@
 """Inputs in the address: a result can be shared, and comes back."""
 
+import re
 from urllib.parse import quote
 
 from playwright.sync_api import expect
@@ -18,6 +19,7 @@ def test_address_follows_what_is_typed(live, address_inputs):
     live.type("micro_batch", "3")
     live.type("activation_per_sample", "")
     live.shows(effective_batch="24")
+    expect(live.page).to_have_url(re.compile("micro_batch=3.*activation_per_sample="))  # Written when the reader rests.
     held = address_inputs(live.page)
     assert held["micro_batch"] == "3"
     assert held["activation_per_sample"] == ""

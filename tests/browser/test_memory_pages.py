@@ -159,6 +159,7 @@ def test_dimensions_typed_by_hand_are_a_config(memory, address_inputs):
     memory.shows(parameters=QWEN3_06B)
     assert json.loads(memory.control("config").input_value()) == CONFIG | {"num_hidden_layers": "٢٨"}
     memory.answered()
+    expect(memory.page).to_have_url(re.compile("config="))  # Written when the reader rests.
     assert json.loads(address_inputs(memory.page)["config"])["hidden_size"] == 1024
 
 

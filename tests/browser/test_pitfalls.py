@@ -1,5 +1,7 @@
 """The pitfall pages: printed right, alive in the browser, and quick."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -42,7 +44,7 @@ def test_a_moved_parameter_changes_result_and_picture(
     calculator.answered()
     calculator.shows(**{output: shown})
     expect(drawing).not_to_have_js_property("innerHTML", before)
-    assert "name=" in page.url
+    expect(page).to_have_url(re.compile("name="))
 
 
 def test_an_error_stands_beside_its_field(open_page, calculator_of, language):
