@@ -23,3 +23,8 @@ def test_large_numbers_are_taken_apart(number, count):
 @pytest.mark.parametrize("number", [1_009 * 1_013, 2_047, 3_215_031_751, 341_550_071_728_321])
 def test_pseudoprimes_are_composite(number):
     assert not is_prime(number)
+
+
+@pytest.mark.parametrize("number", [*range(1, 130), 997**2, 1009**2, 1009 * 1013, 10**6, 2 * 1009 * 1013])
+def test_divisors_against_trying_every_number(number):
+    assert divisors(number) == [d for d in range(1, number + 1) if number % d == 0]

@@ -271,3 +271,10 @@ def test_bounds_are_allowed_themselves():
     assert units.read_number("0." + "1" * 398, "rate") < 1
     with pytest.raises(InputError, match="wrong_type"):
         units.read_number("0." + "1" * 399, "rate")
+
+
+def test_the_longest_text_and_the_smallest_exponent_are_still_read():
+    assert units.plain_text("24\u00a0GiB") == "24 GiB"
+    assert units.read_size("0" * 397 + "1 B", "need") == 1
+    with pytest.raises(InputError, match="not_positive"):
+        units.read_count(Decimal("1e-800"), "batch")
