@@ -110,8 +110,8 @@ def meet(task: list[str], items: list[pytest.Item], seconds: list[float], reachi
         chosen = [number for number, reached in enumerate(reaching) if name in reached]
         chosen.sort(key=lambda number: ((1 + noticed[number]) / (0.005 + seconds[number]), -number), reverse=True)
         chosen = within(chosen, seconds)
-        limit = 5 + 20 * sum(seconds[number] for number in chosen)
-        outcome, by = in_a_fork(mutant, [items[number] for number in chosen], limit)
+        limits = [2 + 10 * seconds[number] for number in chosen]
+        outcome, by = in_a_fork(mutant, [items[number] for number in chosen], limits)
         noticed.update([chosen[by]] if by is not None else [])
         outcomes[mutant] = {"outcome": outcome, "by": items[chosen[by]].nodeid if by is not None else None}
         if place % 50 == 49 or place == len(task) - 1:
@@ -126,7 +126,7 @@ def within(chosen: list[int], seconds: list[float]) -> list[int]:
     return [number for number, end in zip(chosen, ends, strict=True) if end <= MOST_SECONDS]
 
 
-def in_a_fork(mutant: str, items: list[pytest.Item], limit: float) -> tuple[int, int | None]:
+def in_a_fork(mutant: str, items: list[pytest.Item], limits: list[float]) -> tuple[int, int | None]:
     """What becomes of a mutant, and the place of the test that noticed it."""
     if not items:
         return NOT_MET, None
@@ -135,7 +135,7 @@ def in_a_fork(mutant: str, items: list[pytest.Item], limit: float) -> tuple[int,
     if not child:
         os.close(reading)
         try:
-            os._exit(met(mutant, items, limit, writing))
+            os._exit(met(mutant, items, limits, writing))
         finally:
             os._exit(KILLED)
     os.close(writing)
@@ -148,11 +148,10 @@ def in_a_fork(mutant: str, items: list[pytest.Item], limit: float) -> tuple[int,
     return outcome, int(told[-1]) if told and outcome == KILLED else None
 
 
-def met(mutant: str, items: list[pytest.Item], limit: float, writing: int) -> int:
+def met(mutant: str, items: list[pytest.Item], limits: list[float], writing: int) -> int:
     """In the fork: exchange the code, and run the tests until one fails."""
     in_fork.append(mutant)
     items[0].config.option.tbstyle = "line"
-    signal.setitimer(signal.ITIMER_PROF, limit)
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
     function, mutants = registered[mutant.rpartition("__mutmut_")[0]]
     changed = mutants[mutant.rpartition(".")[2]]
@@ -164,6 +163,7 @@ def met(mutant: str, items: list[pytest.Item], limit: float, writing: int) -> in
     forget()
     for place, (item, following) in enumerate(pairs(items)):
         os.write(writing, f"{place} ".encode())
+        signal.setitimer(signal.ITIMER_PROF, limits[place])
         before = item.session.testsfailed
         item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
         if item.session.testsfailed > before:
