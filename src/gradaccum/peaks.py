@@ -54,7 +54,7 @@ class Peaks:
 
     def at(self, micro_batch: int, accumulation_steps: int) -> int:
         """The peak, in bytes. One sample alone is laid out in its own way and has a trace of its own."""
-        plan = replace(self.plan, micro_batch=micro_batch, accumulation_steps=accumulation_steps)
+        plan = replace(self.plan, accumulation_steps=accumulation_steps)
         if micro_batch == 1:
             spans = training.traced(plan.architecture, plan.setting, 1, plan.sequence_length, plan.gradient_shards).phases
             highest_pass = max(span.peak for _, span in plan.phases_of(spans))

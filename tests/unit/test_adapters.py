@@ -48,3 +48,11 @@ def test_a_name_no_layer_has(name):
         adapters.adapted(LLAMA, 4, ("q_proj", name), "fp32")
     assert (caught.value.field, caught.value.code, caught.value.details["value"]) == ("targets", "unknown_value", name)
     assert "q_proj" in caught.value.details["known"]
+
+
+@pytest.mark.parametrize("dtype", ["fp32", "bf16"])
+def test_adapters_have_their_own_dtype_and_the_model_is_frozen(dtype):
+    found = adapters.adapted(LLAMA, 4, ("q_proj", "v_proj"), dtype)
+    assert {p.dtype for p, _ in found if p.trainable} == {dtype}
+    assert all(not p.quantized for p, _ in found)
+    assert not any(p.trainable for p, _ in found if "lora" not in p.name)

@@ -86,3 +86,34 @@ def test_faults_of_a_config(config, code, rule):
     with pytest.raises(InputError) as caught:
         architecture(config, tuple(FAMILIES))
     assert (caught.value.field, caught.value.code, caught.value.rule) == ("config", code, rule)
+
+
+@pytest.mark.parametrize(
+    "model_type, activation",
+    [("gpt2", "gelu_new"), ("gpt_neox", "gelu"), ("bert", "gelu"), ("vit", "gelu"), ("gemma2", "gelu"), ("gemma3_text", "gelu"), ("llama", "silu"), ("phi3", "silu")],
+)  # fmt: skip
+def test_what_a_family_activates_with(model_type, activation):
+    assert read(model_type, image_size=32, patch_size=16).activation == activation
+    # Transformers reads hidden_activation there, which is the same function in all published models.
+    assert read(model_type, image_size=32, patch_size=16, hidden_act="silu").activation == (
+        "gelu" if "gemma" in model_type else "silu"
+    )
+
+
+@pytest.mark.parametrize("model_type", ["mistral", "mixtral", "phi3"])
+def test_these_families_slide_in_every_layer_when_they_have_a_window(model_type):
+    more = {"num_local_experts": 4, "num_experts_per_tok": 2}
+    assert read(model_type, sliding_window=8, **more).sliding_layers == (True,) * 4
+    assert read(model_type, sliding_window=None, **more).sliding_layers == ()
+
+
+def test_token_types_are_read_where_they_are_given():
+    assert (read("bert").token_types, read("bert", type_vocab_size=5).token_types, read("llama").token_types) == (2, 5, 0)
+
+
+def test_the_missing_key_is_named():
+    with pytest.raises(InputError) as caught:
+        architecture(
+            {"model_type": "llama"} | {name: size for name, size in SIZES.items() if name != "vocab_size"}, tuple(FAMILIES)
+        )
+    assert caught.value.details["key"] == "vocab_size"

@@ -55,3 +55,8 @@ def test_what_no_device_holds(language, words):
     response = ask("training_memory", inputs, language=language, view=True)
     table = next(output["table"] for output in response["view"]["outputs"] if output["name"] == "methods")
     assert table["rows"][0][-1] == words
+
+
+def test_a_row_names_the_devices_that_hold_it():
+    for row in ask("training_memory", RUN | {"compare": True})["outputs"]["methods"]:
+        assert (row["gpu_memory"], row["gpus"]) == smallest_gpus(row["peak"])

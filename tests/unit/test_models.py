@@ -27,3 +27,16 @@ def test_one_of_the_two_is_needed():
         models.check({})
     assert (caught.value.field, caught.value.code) == ("model", "missing")
     models.check({"model": "gpt2"})
+
+
+@pytest.mark.parametrize(
+    "model, attention, kernel",
+    [("gemma-2-2b", "sdpa", "eager"), ("gemma-2-2b", "flash", "flash"), ("gpt2", "sdpa", "sdpa"), ("gpt2", "eager", "eager")],
+)
+def test_a_soft_cap_is_not_run_through_sdpa(model, attention, kernel):
+    assert models.kernel(models.chosen({"model": model}), attention) == kernel
+
+
+def test_what_autocast_computes_in():
+    known = {"bf16": None, "fp32": None, "bf16-mixed": "bf16", "bf16-autocast": "bf16", "fp16-mixed": "fp16"}
+    assert {precision: Setting(precision=precision).autocast for precision in known} == known

@@ -139,3 +139,27 @@ def test_operations_of_a_forward_pass():
 def test_tokens_of_an_image_are_its_patches():
     assert costs.tokens_of(chosen({"model": "vit-base-patch16-224"}), 8) == 197
     assert costs.tokens_of(chosen({"model": "gpt2"}), 8) == 8
+
+
+class Whole:
+    """Needs ten bytes a sample, and is asked about whole numbers alone."""
+
+    least = 0
+
+    def at(self, micro_batch, accumulation_steps):
+        assert isinstance(micro_batch, int)
+        assert isinstance(accumulation_steps, int)
+        return 10 * micro_batch
+
+
+def test_a_size_is_held_against_the_budget_by_what_it_needs():
+    assert sizes(planner.search([planner.Way(Whole(), ONE)], 12, 45, 9)) == [(4, 3, 40), (3, 4, 30), (2, 6, 20), (1, 12, 10)]
+
+
+def test_a_way_is_looked_into_while_its_fastest_could_be_next():
+    """The first takes 1 + 10 a, the second 15 + a: with one micro-batch the first is faster, though not with two."""
+    first, second = (
+        planner.Way(planner.Linear(1, 1), costs.Costs(costs.Time(Fraction(update)), Fraction(idle)))
+        for update, idle in ((1, 10), (15, 1))
+    )
+    assert [c.way for c in planner.search([first, second], 1, 10, 2)] == [first, second]

@@ -68,3 +68,17 @@ def test_optimizer_state(optimizer, one, state):
 )
 def test_temporaries_of_a_step(optimizer, foreach, parameters, size):
     assert storage.step_bytes(parameters, optimizer, foreach=foreach) == size
+
+
+def test_tensors_of_the_least_size_are_in_eight_bits_and_smaller_ones_are_not():
+    assert storage.optimizer_bytes([(parameter(64, 64), 1)], "adamw-8bit") == 2 * (4096 + 4 * 16)
+    assert storage.optimizer_bytes([(parameter(4095), 1)], "adamw-8bit") == 8 * 4095
+
+
+def test_sizes_are_whole_numbers():
+    assert isinstance(storage.optimizer_bytes([(MATRIX, 1)], "adafactor"), int)
+
+
+def test_the_largest_tensor_is_that_of_the_most_bytes():
+    """30,000 bf16 weights are fewer bytes than 20,000 fp32 weights."""
+    assert storage.step_bytes([(parameter(30_000, dtype="bf16"), 1), (MATRIX, 1)], "adafactor", foreach=True) == 4 * 20_000 * 2

@@ -3,12 +3,14 @@
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gradaccum import training
 from gradaccum.models import chosen
 from gradaccum.peaks import Peaks
 from gradaccum.setting import Setting
-from gradaccum.symbols import BATCH, CHUNK, Line, highest
+from gradaccum.symbols import BATCH, CHUNK, Line, Recorder, highest
 
 MODELS = ["llama-3-8b", "gpt2", "mixtral-8x7b-v0.1", "gemma-2-2b", "bert-base-uncased", "vit-base-patch16-224", "phi-4-mini"]
 SETTINGS = [
@@ -37,3 +39,24 @@ def test_only_moments_that_can_be_the_peak_are_kept():
     heights = [7 + 3 * BATCH, 6 + 3 * BATCH, 9, 8, CHUNK, 2 * CHUNK + 1]
     assert highest(heights) == (Line(1, 0, 2), Line(7, 3, 0), Line(9, 0, 0))
     assert Line(7, 3, 2).at(10, 5) == 7 + 30 + 10
+
+
+def test_a_moment_covers_its_equal_and_nothing_that_is_higher_anywhere():
+    line = Line(3, 4, 5)
+    assert line.covers(line)
+    for other in (Line(4, 4, 5), Line(3, 5, 5), Line(3, 4, 6)):
+        assert other.covers(line)
+        assert not line.covers(other)
+
+
+def test_a_recorder_begins_with_nothing():
+    recorder = Recorder()
+    assert (recorder.heights, recorder.rest_heights) == ([0], [0])
+
+
+@given(st.lists(st.tuples(*[st.integers(0, 6)] * 3), max_size=25))
+def test_what_is_kept_reaches_every_height(heights):
+    lines = [Line(*three) for three in heights]
+    kept = highest(line.fixed + line.per_sample * BATCH + line.per_chunk_row * CHUNK for line in lines)
+    assert set(kept) == {line for line in lines if not any(o != line and o.covers(line) for o in lines)}
+    assert len(kept) == len(set(kept))

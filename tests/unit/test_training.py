@@ -4,9 +4,9 @@ import pytest
 
 from gradaccum.families import FAMILIES
 from gradaccum.models import architecture, chosen
-from gradaccum.peaks import largest_micro_batch
+from gradaccum.peaks import Peaks, largest_micro_batch
 from gradaccum.setting import Setting
-from gradaccum.training import Plan, activation_per_sample, budget, traced
+from gradaccum.training import Plan, activation_per_sample, budget, fixed, traced
 
 LLAMA = chosen({"model": "llama-3-8b"})
 TINY = architecture(
@@ -133,3 +133,18 @@ def test_a_micro_batch_is_not_sought_for_ever():
 def test_a_sample_costs_what_one_more_adds():
     saved = [traced(TINY, Setting(), b, 48, 1).saved for b in (2, 3, 4)]
     assert activation_per_sample(PLAN) == saved[1] - saved[0] == saved[2] - saved[1]
+
+
+def test_stage_three_gathers_one_layer_or_table_at_a_time():
+    table, layer = 264 * 64, 64 * 64 * 2 + 64 * 32 * 2 + 3 * 64 * 176 + 2 * 64
+    for sharding, gathered in (("none", 0), ("zero1", 0), ("zero2", 0), ("zero3", 2 * max(table, layer))):
+        plan = Plan(TINY, Setting(), 2, 48, replicas=4, sharding=sharding)
+        assert fixed(plan, traced(TINY, Setting(), 2, 48, 1).parameters).gathered == gathered
+    assert layer > table
+
+
+@pytest.mark.parametrize("less", [0, 1])
+def test_a_batch_that_fills_the_memory_to_the_byte_is_the_largest(less):
+    plan = Plan(LLAMA, Setting(method="lora"), 1, 512, accumulation_steps=4)
+    peak = Peaks(plan).at(3, 4)
+    assert largest_micro_batch(plan, peak - less) == 3 - less
