@@ -20,7 +20,7 @@ COLUMNS = {
     "parity": ("python", "platform", "answers", "different"),
     "network_drills": ("drills", "passed"),
     "reproducible": ("builds", "files", "bytes", "differing"),
-    "mutation": ("module", "mutants", "killed", "argued", "open"),
+    "mutation": ("module", "mutants", "met", "killed", "argued", "open"),
 }
 
 

@@ -13,12 +13,10 @@ import ast
 import difflib
 import importlib.metadata
 import json
-import math
 import re
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -78,11 +76,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     for group in () if options.report else options.groups or GROUPS:
-        start = time.process_time()
         write_tree(group, options.seed, 10**9 if options.all else MOST.get(group, 10**9))
         subprocess.run([sys.executable, "-m", "pytest", "tests"], cwd=TREE / group, check=True, env=environment())
-        took = {"seconds": round(time.process_time() - start), "seed": options.seed}
-        (TREE / group / "about.json").write_text(json.dumps(took), encoding="utf-8")
+        (TREE / group / "about.json").write_text(json.dumps({"seed": options.seed}), encoding="utf-8")
     report()
 
 
@@ -211,12 +207,9 @@ def report() -> None:
     total = {key: sum(row[key] for row in rows) for key in ("mutants", "met", "killed", "argued", "open")}
     print(total)
     if set(about) == set(GROUPS):
-        with_seed = {
-            "seed": max(one["seed"] for one in about.values()),
-            "seconds": sum(one["seconds"] for one in about.values()),
-        }
+        seed = max(one["seed"] for one in about.values())
         tools = {"mutmut": importlib.metadata.version("mutmut"), "cells_of_a_model": CELLS_OF_A_MODEL}
-        write_result("mutation", **with_seed, **tools, figures=total, groups=groups_of(rows), rows=rows)
+        write_result("mutation", seed=seed, **tools, figures=total, rows=rows)
 
 
 def row_of(
@@ -232,31 +225,6 @@ def row_of(
         print(f"{function_of(mutant)}: {changes[mutant]}")
     counts = {"mutants": len(every), "met": len(met), "killed": len(met) - len(alive)}
     return {"group": group, "module": module} | counts | {"argued": len(alive) - len(left), "open": len(left)}
-
-
-def groups_of(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Counts of each group; of a sample also where the share of all lies, with 95 % confidence."""
-    found = []
-    for group in GROUPS:
-        counts = {
-            key: sum(row[key] for row in rows if row["group"] == group)
-            for key in ("mutants", "met", "killed", "argued", "open")
-        }
-        low, high = wilson(counts["killed"], counts["met"]) if counts["met"] < counts["mutants"] else (None, None)
-        found.append({"group": group} | counts | {"low": low, "high": high})
-    return found
-
-
-def wilson(hits: int, number: int) -> tuple[float, float]:
-    """Wilson's interval of a share, with 95 % confidence.
-
-    >>> [round(end, 3) for end in wilson(95, 100)]
-    [0.888, 0.978]
-    """
-    z, share = 1.96, hits / number
-    middle, half = share + z * z / (2 * number), z * math.sqrt(share * (1 - share) / number + z * z / (4 * number * number))
-    whole = 1 + z * z / number
-    return (middle - half) / whole, (middle + half) / whole
 
 
 if __name__ == "__main__":
