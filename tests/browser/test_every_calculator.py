@@ -28,7 +28,8 @@ def test_form_has_every_declared_field_in_its_language(open_page, language, word
     for field in CALCULATORS[name].fields:
         place = page.locator(f".ga-calculator [data-field={field.name}]")
         expect(place.locator("> label")).to_contain_text(words[language][f"field.{field.name}.label"])
-        expect(place.locator("> .ga-help")).to_have_text(words[language][f"field.{field.name}.help"])
+        # A range may follow.
+        expect(place.locator("> .ga-help")).to_contain_text(words[language][f"field.{field.name}.help"])
 
 
 def test_printed_result_is_what_the_browser_answers(open_page, calculator_of, address, language):
