@@ -26,6 +26,7 @@ export class LiveCalculator {
   #asking = false;
   #pause;
   #typing = false;
+  #path = location.pathname;
   #untold = () => {};
 
   constructor(section) {
@@ -93,7 +94,8 @@ export class LiveCalculator {
   #rest() {
     clearTimeout(this.#pause);
     this.#typing = false;
-    writeAddress(this.#form, this.#name);
+    // Who left the page before resting has another page's address by now.
+    if (location.pathname === this.#path) writeAddress(this.#form, this.#name);
     this.#untold();
     this.#untold = () => {};
   }
