@@ -57,6 +57,7 @@ EVERYWHERE = ("golden/test_cases.py", "golden/cases.jsonl", "golden/facts.jsonl"
 CELLS_OF_A_MODEL = 3
 """Of each recorded model so many cells, drawn by chance, meet the mutants of ``RECORDED``."""
 RECORDED = {"models", "tape"}
+OF_THE_TAPE = ("oracle", "properties/test_segments.py")
 MOST = {"plans": 60, "models": 20, "tape": 20}
 """Of a module of these groups at most so many mutants, drawn by chance; of all others every one."""
 DECORATOR = "from mutmut.mutation.trampoline import wrap_in_trampoline as _mutmut_mutated, MutantDict\n"
@@ -95,8 +96,7 @@ def write_tree(group: str, seed: int, most: int) -> None:
     skipped = shutil.ignore_patterns("__pycache__", "torch")
     for name in ("src", "original"):
         shutil.copytree(ROOT / "src", tree / name, ignore=skipped)
-    recordings = ("oracle",) if group in RECORDED else ()
-    for name in (*EVERYWHERE, *recordings, *(f"unit/test_{name}.py" for name in units)):
+    for name in (*EVERYWHERE, *(OF_THE_TAPE if group in RECORDED else ()), *(f"unit/test_{name}.py" for name in units)):
         source, target = ROOT / "tests" / name, tree / "tests" / name
         target.parent.mkdir(parents=True, exist_ok=True)
         if source.is_dir():

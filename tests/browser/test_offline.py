@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Error, expect
 
 from paths import SITE, shared_assets
 
@@ -147,14 +147,24 @@ def partition(pages):
 
 
 def until(page, promise):
-    """Wait until an expression, or the promise that it makes, comes true.
+    """Wait until an expression, or the promise that it makes, comes true, be it in the page that follows this one.
 
     Playwright's own waiting takes a promise itself for true, and is refused by the content security policy on its second try.
     """
     end = time.monotonic() + PATIENCE
-    while not page.evaluate(promise):
+    while not holds(page, promise):
         assert time.monotonic() < end, promise
         page.wait_for_timeout(100)
+
+
+def holds(page, promise):
+    """Whether it is true now; of a page that is being left nothing is."""
+    try:
+        return page.evaluate(promise)
+    except Error as error:
+        if "Execution context was destroyed" not in error.message:
+            raise
+        return False
 
 
 def await_kept(page, site, address, language, *, python=True):

@@ -20,10 +20,17 @@ OPTIONS = (
 
 
 class Ledger:
-    """Keeps the outcome of every test by its id: "collected" until it ran, then the worst of its phases."""
+    """Keeps the outcome of every test by its id: "collected" until it ran, then the worst of its phases.
+
+    A file whose tests cannot be collected stands there as well, under its own name.
+    """
 
     def __init__(self):
         self.outcomes = {}
+
+    def pytest_collectreport(self, report):
+        if report.failed:
+            self.outcomes[report.nodeid] = {"outcome": "failed", "report": report.longreprtext}
 
     def pytest_collection_finish(self, session):
         self.outcomes |= {item.nodeid: {"outcome": "collected", "report": ""} for item in session.items}

@@ -52,6 +52,7 @@ def test_the_run_inside_pyodide_reached_its_end(inside):
     ran, status, printed = inside
     assert ran, printed
     assert status in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}, printed
+    assert not [entry["report"] for name, entry in ran.items() if "::" not in name]
 
 
 def test_inside_pyodide(inside, inner):

@@ -3,8 +3,6 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from gradaccum import training
 from gradaccum.models import chosen
@@ -52,11 +50,3 @@ def test_a_moment_covers_its_equal_and_nothing_that_is_higher_anywhere():
 def test_a_recorder_begins_with_nothing():
     recorder = Recorder()
     assert (recorder.heights, recorder.rest_heights) == ([0], [0])
-
-
-@given(st.lists(st.tuples(*[st.integers(0, 6)] * 3), max_size=25))
-def test_what_is_kept_reaches_every_height(heights):
-    lines = [Line(*three) for three in heights]
-    kept = highest(line.fixed + line.per_sample * BATCH + line.per_chunk_row * CHUNK for line in lines)
-    assert set(kept) == {line for line in lines if not any(o != line and o.covers(line) for o in lines)}
-    assert len(kept) == len(set(kept))
