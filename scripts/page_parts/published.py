@@ -1,4 +1,4 @@
-"""Figures that others published, or that a run of ours gave: one file holds them, each with its source and the day it was read.
+"""Figures that others published, or that the run named there gave: one file holds them, each with source and day.
 
 A page shows them through ``published`` and reckons with them through ``value``, so that both languages have one figure.
 """
