@@ -43,7 +43,8 @@ class Plot:
 
     def __init__(self, title: str, axis: str, positions: Sequence[float], highest: float, show: Callable[[float], str]) -> None:
         self.positions, self.highest = list(positions), highest * 1.05
-        self.parts = [_text(LEFT, HEIGHT - 6, axis, SOFT, "start")]
+        # A word and its letter stand in the order of their own language, though the picture runs from left to right.
+        self.parts = [_text(LEFT, HEIGHT - 6, f"\u2068{axis}\u2069", SOFT, "start")]
         for share in (0.0, 0.25, 0.5, 0.75, 1.0):
             y = self.y(share * highest)
             self.parts.append(_segment((LEFT, y), (WIDTH - RIGHT, y), LINE))
