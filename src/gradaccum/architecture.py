@@ -85,8 +85,8 @@ class _Config:
         name = next((n for n in names if self.config.get(n) is not None), None)
         if name is None:
             if default is None:
-                raise InputError("config", "missing", "config_key", key=key)
-            name, value = key, default
+                raise InputError("config", "missing", "config_key", key=names[0])
+            name, value = names[0], default
         else:
             try:
                 value = read_count(self.config[name], "config")

@@ -1,6 +1,8 @@
+from dataclasses import fields, replace
+
 import pytest
 
-from gradaccum.architecture import architecture
+from gradaccum.architecture import ACTIVATIONS, MOST, Architecture, architecture
 from gradaccum.errors import InputError
 from gradaccum.families import FAMILIES, family_of
 
@@ -117,3 +119,174 @@ def test_the_missing_key_is_named():
             {"model_type": "llama"} | {name: size for name, size in SIZES.items() if name != "vocab_size"}, tuple(FAMILIES)
         )
     assert caught.value.details["key"] == "vocab_size"
+
+
+BASE = {"hidden": 64, "mlp": 128, "layers": 4, "heads": 4, "kv_heads": 4, "head_size": 16, "vocabulary": 100}
+ENCODER = {"output_bias": True, "mlp_bias": True, "qkv_bias": True, "positions": 512, "activation": "gelu"}
+# All a family takes where a config says the sizes alone, from the configuration classes of Transformers 5.24.
+WHOLE = {
+    "llama": {"rotary": 16},
+    "granite": {"rotary": 16},
+    "olmo2": {"rotary": 16},
+    "phi3": {"rotary": 16},
+    "mistral": {"rotary": 16, "sliding_window": 4096, "sliding_layers": (True,) * 4},
+    "qwen2": {"rotary": 16, "qkv_bias": True},
+    "qwen3": {"rotary": 128, "head_size": 128},
+    "qwen3_moe": {"rotary": 16, "mlp": 768, "experts": 128, "experts_per_token": 8, "normalised_choice": False},
+    "mixtral": {"rotary": 16, "experts": 8, "experts_per_token": 2},
+    "gpt2": {"rotary": 16, "tied": True, "positions": 1024, "activation": "gelu_new"},
+    "gpt_neox": {"rotary": 4, "qkv_bias": True, "output_bias": True, "activation": "gelu"},
+    "gemma2": {
+        "rotary": 256,
+        "head_size": 256,
+        "tied": True,
+        "activation": "gelu",
+        "sliding_window": 4096,
+        "sliding_layers": (True, False, True, False),
+        "softcap_attention": True,
+        "softcap_logits": True,
+    },
+    "gemma3_text": {
+        "rotary": 256,
+        "head_size": 256,
+        "tied": True,
+        "activation": "gelu",
+        "sliding_window": 4096,
+        "sliding_layers": (True,) * 4,
+    },
+    "bert": ENCODER | {"rotary": 16, "tied": True, "token_types": 2},
+    "vit": ENCODER | {"rotary": 16, "vocabulary": 0, "image": 224, "patch": 16, "channels": 3},
+}
+
+
+def whole(model_type):
+    return Architecture(model_type, **BASE | {"labels": 2} | WHOLE[model_type])
+
+
+def test_all_that_a_family_takes_for_granted():
+    assert {model_type: read(model_type) for model_type in FAMILIES} == {
+        model_type: whole(model_type) for model_type in FAMILIES
+    }
+
+
+# One key more in a config, and all that it changes.
+KEYS = [
+    ("llama", {"hidden_size": 128}, {"hidden": 128, "head_size": 32, "rotary": 32}),
+    ("llama", {"intermediate_size": 5}, {"mlp": 5}),
+    ("llama", {"num_hidden_layers": 9}, {"layers": 9}),
+    ("llama", {"num_attention_heads": 8}, {"heads": 8, "kv_heads": 8, "head_size": 8, "rotary": 8}),
+    ("llama", {"num_key_value_heads": 2}, {"kv_heads": 2}),
+    ("llama", {"vocab_size": 7}, {"vocabulary": 7}),
+    ("llama", {"head_dim": 24}, {"head_size": 24, "rotary": 24}),
+    ("llama", {"tie_word_embeddings": True}, {"tied": True}),
+    ("llama", {"attention_bias": True}, {"qkv_bias": True, "output_bias": True}),
+    ("llama", {"mlp_bias": True}, {"mlp_bias": True}),
+    ("llama", {"max_position_embeddings": 77}, {"positions": 77}),
+    ("llama", {"sliding_window": 8}, {"sliding_window": 8, "sliding_layers": (False,) * 4}),
+    ("llama", {"num_labels": 7}, {"labels": 7}),
+    ("llama", {"id2label": {}}, {}),
+    ("llama", {"id2label": {"0": "a"}}, {"labels": 1}),
+    ("llama", {"id2label": ["a", "b", "c"]}, {}),
+    ("llama", {"patch_size": 4}, {"patch": 4}),
+    ("llama", {"num_channels": 4}, {"channels": 4}),
+    ("llama", {"num_local_experts": 3, "num_experts_per_tok": 2}, {"experts": 3, "experts_per_token": 2}),
+    ("llama", {"rope_parameters": {"rotary_pct": 0.5}}, {"rotary": 8}),
+    ("llama", {"rope_parameters": {"partial_rotary_factor": 0.5}, "rope_scaling": {"rotary_pct": 0.25}}, {"rotary": 8}),
+    ("llama", {"rope_scaling": {"partial_rotary_factor": 0.25}}, {"rotary": 4}),
+    ("llama", {"partial_rotary_factor": 0.5, "rope_scaling": {"partial_rotary_factor": 0.25}}, {"rotary": 8}),
+    ("llama", {"partial_rotary_factor": 1}, {}),
+    ("llama", {"partial_rotary_factor": "0.5", "rotary_pct": 0.25}, {"rotary": 8}),
+    ("llama", {"hidden_activation": "relu", "hidden_act": "gelu", "activation_function": "gelu_new"}, {"activation": "relu"}),
+    ("llama", {"hidden_act": "gelu", "activation_function": "gelu_new"}, {"activation": "gelu"}),
+    ("llama", {"activation_function": "gelu_new"}, {"activation": "gelu_new"}),
+    ("llama", {"hidden_act": None}, {}),
+    ("llama", {"attn_logit_softcapping": 50.0}, {"softcap_attention": True}),
+    ("llama", {"final_logit_softcapping": 30.0}, {"softcap_logits": True}),
+    ("llama", {"layer_types": ["sliding_attention"] * 4}, {}),
+    ("gpt2", {"n_embd": 32}, {}),
+    ("gpt2", {"hidden_size": None, "n_embd": 32}, {"hidden": 32, "head_size": 8, "rotary": 8}),
+    ("gpt2", {"num_hidden_layers": None, "n_layer": 3}, {"layers": 3}),
+    ("gpt2", {"num_attention_heads": None, "n_head": 8}, {"heads": 8, "kv_heads": 8, "head_size": 8, "rotary": 8}),
+    ("gpt2", {"head_dim": 7}, {}),
+    ("gpt2", {"intermediate_size": None}, {"mlp": 256}),
+    ("gpt2", {"max_position_embeddings": 5, "n_positions": 6}, {"positions": 5}),
+    ("gpt2", {"tie_word_embeddings": False}, {"tied": False}),
+    ("qwen2", {"attention_bias": False}, {"qkv_bias": False}),
+    ("qwen2", {"sliding_window": 8, "layer_types": ["full_attention", "sliding_attention"] * 2}, {"sliding_window": 8, "sliding_layers": (False, True) * 2}),
+    ("qwen2", {"sliding_window": 8, "layer_types": ["sliding_attention"] * 3}, {"sliding_window": 8, "sliding_layers": (False,) * 4}),
+    ("qwen2", {"sliding_window": 8, "use_sliding_window": False}, {}),
+    ("qwen3_moe", {"num_experts": 16}, {"experts": 16}),
+    ("qwen3_moe", {"norm_topk_prob": True}, {"normalised_choice": True}),
+    ("qwen3_moe", {"moe_intermediate_size": 32}, {"mlp": 32}),
+    ("mixtral", {"num_experts_per_tok": 1}, {"experts_per_token": 1}),
+    ("mixtral", {"norm_topk_prob": False}, {"normalised_choice": False}),
+    ("gpt_neox", {"use_parallel_residual": False}, {"parallel_residual": False}),
+    ("gpt_neox", {"attention_bias": False}, {"qkv_bias": False, "output_bias": False}),
+    ("gemma2", {"tie_word_embeddings": False}, {"tied": False}),
+    ("gemma2", {"final_logit_softcapping": None}, {"softcap_logits": False}),
+    ("gemma3_text", {"num_hidden_layers": 7}, {"layers": 7, "sliding_layers": (True,) * 5 + (False, True)}),
+    ("gemma3_text", {"sliding_window_pattern": 3}, {"sliding_layers": (True, True, False, True)}),
+    ("bert", {"type_vocab_size": 1}, {"token_types": 1}),
+    ("bert", {"attention_bias": False, "mlp_bias": False}, {"qkv_bias": False, "output_bias": False, "mlp_bias": False}),
+    ("vit", {"image_size": 32, "patch_size": 8, "num_channels": 1}, {"image": 32, "patch": 8, "channels": 1}),
+    ("vit", {"image_size": 16}, {"image": 16}),
+    ("vit", {"vocab_size": 5}, {}),
+    ("vit", {"attention_bias": False}, {"output_bias": False}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("model_type, more, changed", KEYS)
+def test_a_key_changes_what_it_names_and_nothing_else(model_type, more, changed):
+    assert read(model_type, **more) == replace(whole(model_type), **changed)
+
+
+def test_every_size_is_changed_by_some_key():
+    assert {name for _, _, changed in KEYS for name in changed} == {field.name for field in fields(Architecture)} - {
+        "model_type"
+    }
+
+
+@pytest.mark.parametrize("name, activation", ACTIVATIONS.items())
+def test_activations_by_their_names(name, activation):
+    assert read("llama", hidden_act=name).activation == activation
+
+
+FAULTS = [
+    (5, {"value": 5}),
+    ({}, {"key": "model_type"}),
+    ({"model_type": "mamba"}, {"value": "mamba", "known": ", ".join(FAMILIES)}),
+    ({"hidden_size": None}, {"key": "hidden_size"}),
+    ({"num_attention_heads": None}, {"key": "num_attention_heads"}),
+    ({"num_hidden_layers": None}, {"key": "num_hidden_layers"}),
+    ({"intermediate_size": None}, {"key": "intermediate_size"}),
+    ({"vocab_size": 0}, {"key": "vocab_size", "value": 0, "greatest": MOST}),
+    ({"vocab_size": MOST + 1}, {"key": "vocab_size", "value": MOST + 1, "greatest": MOST}),
+    ({"num_hidden_layers": 10_001}, {"key": "num_hidden_layers", "value": 10_001, "greatest": 10_000}),
+    ({"num_hidden_layers": "x"}, {"key": "num_hidden_layers", "value": "x", "greatest": 10_000}),
+    ({"hidden_size": None, "n_embd": -1}, {"key": "n_embd", "value": -1, "greatest": MOST}),
+    ({"tie_word_embeddings": 1}, {"key": "tie_word_embeddings", "value": 1}),
+    ({"num_key_value_heads": 3}, {"heads": 4, "kv_heads": 3}),
+    ({"hidden_size": 66}, {"hidden": 66, "heads": 4}),
+    ({"hidden_act": "mish"}, {"value": "mish", "known": ", ".join(ACTIVATIONS)}),
+    ({"rotary_pct": "half"}, {"key": "rotary_pct", "value": "half"}),
+    ({"rotary_pct": []}, {"key": "rotary_pct", "value": []}),
+    ({"rotary_pct": 0}, {"key": "rotary_pct", "value": 0}),
+    ({"partial_rotary_factor": 1.5}, {"key": "partial_rotary_factor", "value": 1.5}),
+    ({"model_type": "mixtral", "num_experts_per_tok": None}, {"key": "num_experts_per_tok"}),
+    ({"model_type": "mixtral", "num_local_experts": None}, {"key": "num_local_experts"}),
+    ({"model_type": "vit", "image_size": 12}, {"key": "patch_size", "value": 16, "greatest": 12}),
+]
+
+
+@pytest.mark.parametrize("config, details", FAULTS)
+def test_a_fault_names_the_key_what_stood_there_and_the_limit(config, details):
+    if isinstance(config, dict) and config:
+        config = {"model_type": "llama"} | SIZES | config
+    with pytest.raises(InputError) as caught:
+        architecture(config, tuple(FAMILIES))
+    assert caught.value.details == details
+
+
+def test_the_largest_sizes_are_taken():
+    largest = read("llama", hidden_size=MOST, num_hidden_layers=10_000, vocab_size=MOST, intermediate_size=MOST)
+    assert (largest.hidden, largest.layers, largest.vocabulary, largest.mlp) == (MOST, 10_000, MOST, MOST)
