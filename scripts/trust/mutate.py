@@ -34,8 +34,8 @@ PLANS = ("units", "divisors", "costs", "planner", "storage")
 MODELS = ("adapters", "setting", "comparison", "models", "training", "peaks", "spans", "symbols", "architecture", "activations")
 GROUPS = {
     "batches": (BATCHES, BATCHES),
-    "plans": (PLANS, PLANS),
-    "models": (MODELS, (*MODELS[:-1], "planner", "memory_calculators", "families", "tape")),
+    "plans": (PLANS, (*PLANS, "plan_calculator")),
+    "models": (MODELS, (*MODELS, "planner", "memory_calculators", "families", "tape", "each_operation", "ledger_names")),
     "tape": (
         (
             "layout",
@@ -48,7 +48,7 @@ GROUPS = {
             "families/attention",
             "families/heads",
         ),
-        ("layout", "operations", "tape", "families", "symbols", "training"),
+        ("layout", "operations", "each_operation", "tape", "families", "symbols", "training", "ledger_names", "ledger"),
     ),
 }
 """What is mutated: formulas and the numbers they are read from; models and memory; the tape. Beside each its unit tests."""
