@@ -66,3 +66,45 @@ def test_quantized_weights_are_written_out_and_read_again():
     whole = Fraction(3 * forward * N) / DEVICE.compute
     assert found.idle * whole == 2 * (held.weights + 2 * 2 * LINEAR) / DEVICE.memory
     assert found.update.optimizer * whole == (3 * adapters + 2 * held.optimizer_states) / DEVICE.memory
+
+
+EXPERTS = {"model_type": "mixtral", "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "vocab_size": 96}
+EXPERTS |= {"num_attention_heads": 4, "num_key_value_heads": 2, "num_local_experts": 8, "tie_word_embeddings": False}
+
+
+@pytest.mark.parametrize("taken", [1, 2, 8])
+@pytest.mark.parametrize("window", [None, 16, 1000])
+def test_a_token_meets_its_experts_and_no_others(taken, window):
+    config = EXPERTS | {"num_experts_per_tok": taken, "sliding_window": window}
+    architecture = models.chosen({"config": config})
+    layer = 2 * 32 * 32 + 2 * 32 * 16 + 32 * 8 + taken * 3 * 32 * 48 + 2 * 32
+    met = 2 * 96 * 32 + 2 * layer + 32
+    for tokens in (1, 15, 40):
+        seen = min(tokens, window or tokens)
+        # A multiplication and an addition for each weight; two products of attention with every token that is seen.
+        expected = sum(2 * met + 2 * (2 * 32 * seen) * 2 for _ in range(tokens))
+        assert costs.forward_operations(architecture, parameters_of(architecture, Setting()), tokens) == expected
+
+
+@pytest.mark.parametrize("image, patch", [(32, 8), (32, 16), (36, 8), (16, 16)])
+def test_tokens_of_an_image_are_cut_out_one_by_one(image, patch):
+    config = {"model_type": "vit", "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 1}
+    config |= {"num_attention_heads": 4, "image_size": image, "patch_size": patch}
+    cut = [(x, y) for x in range(0, image - patch + 1, patch) for y in range(0, image - patch + 1, patch)]
+    assert costs.tokens_of(models.chosen({"config": config}), 7) == len(cut) + 1
+
+
+@pytest.mark.parametrize("half", [Fraction(1), Fraction(1, 2), Fraction(7)])
+def test_without_a_model_only_the_utilisation_counts(half):
+    for micro_batch in (1, 2, 16):
+        time = costs.without_model(16, half).at(16 // micro_batch)
+        assert time.total == 1 / (micro_batch / (micro_batch + half))
+        assert (time.compute, time.recomputation, time.reduction, time.optimizer) == (1, 0, 0, 0)
+
+
+def test_an_update_is_one_reduction_and_as_many_as_micro_batches():
+    update = costs.Time(Fraction(2), Fraction(3), Fraction(99), Fraction(5), Fraction(7))
+    found = costs.Costs(update, idle=Fraction(11), reduction=Fraction(13)).at(4)
+    assert found == costs.Time(Fraction(2), Fraction(3), Fraction(44), Fraction(57), Fraction(7))
+    assert found.parts == (2, 3, 44, 57, 7)
+    assert found.total == 113

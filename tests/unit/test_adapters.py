@@ -56,3 +56,59 @@ def test_adapters_have_their_own_dtype_and_the_model_is_frozen(dtype):
     assert {p.dtype for p, _ in found if p.trainable} == {dtype}
     assert all(not p.quantized for p, _ in found)
     assert not any(p.trainable for p, _ in found if "lora" not in p.name)
+
+
+# Names by the modules of Transformers 5.24, each with its inputs and outputs at 64 hidden, 128 inside the MLP, two of four heads.
+LLAMA_LIKE = {
+    "self_attn.q_proj": (64, 64),
+    "self_attn.k_proj": (64, 32),
+    "self_attn.v_proj": (64, 32),
+    "self_attn.o_proj": (64, 64),
+}
+GATED = {"mlp.gate_proj": (64, 128), "mlp.up_proj": (64, 128), "mlp.down_proj": (128, 64)}
+ATTENTION_AND_REST = {
+    "gpt2": ({"attn.c_attn": (64, 192), "attn.c_proj": (64, 64)}, {"mlp.c_fc": (64, 128), "mlp.c_proj": (128, 64)}),
+    "gpt_neox": (
+        {"attention.query_key_value": (64, 192), "attention.dense": (64, 64)},
+        {"mlp.dense_h_to_4h": (64, 128), "mlp.dense_4h_to_h": (128, 64)},
+    ),
+    "phi3": (
+        {"self_attn.qkv_proj": (64, 128), "self_attn.o_proj": (64, 64)},
+        {"mlp.gate_up_proj": (64, 256), "mlp.down_proj": (128, 64)},
+    ),
+    "bert": (
+        {f"attention.{name}": (64, 64) for name in ("self.query", "self.key", "self.value", "output.dense")},
+        {"intermediate.dense": (64, 128), "output.dense": (128, 64)},
+    ),
+    "vit": (
+        {f"attention.{name}_proj": (64, 64) for name in "qkvo"},
+        {"mlp.fc1": (64, 128), "mlp.fc2": (128, 64)},
+    ),
+} | dict.fromkeys(("llama", "mistral", "qwen2", "qwen3", "gemma2", "gemma3_text", "olmo2", "granite"), (LLAMA_LIKE, GATED))
+ALL_HEADS = ("gpt2", "gpt_neox", "bert", "vit")
+
+
+@pytest.mark.parametrize("model_type", ATTENTION_AND_REST)
+def test_each_layer_gets_its_two_matrices(model_type):
+    sizes = {"hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 3, "num_attention_heads": 4, "head_dim": 16}
+    sizes |= {"vocab_size": 100, "num_key_value_heads": 4 if model_type in ALL_HEADS else 2, "image_size": 32}
+    architecture = models.chosen({"config": {"model_type": model_type} | sizes})
+    attention, rest = ATTENTION_AND_REST[model_type]
+    # BERT's pooler stands once, after all layers.
+    once = {"pooler.dense": 2 * 128} if model_type == "bert" else {}
+
+    def trains(layers):
+        return {name: 3 * 2 * sum(shape) for name, shape in layers.items()}
+
+    targets = adapters.target_names(architecture, "attention")
+    assert adapters.by_module(adapters.adapted(architecture, 2, targets, "bf16")) == trains(attention)
+    assert adapters.by_module(adapters.adapted(architecture, 2, "all-linear", "bf16")) == trains(attention | rest) | once
+
+
+def test_names_that_could_be_meant_are_told_once():
+    with pytest.raises(InputError) as caught:
+        adapters.check_targets(LLAMA, ("nothing", "q_proj", "none"))
+    error = caught.value
+    assert (error.rule, error.details["value"]) == ("known_names", "nothing, none")
+    assert error.details["known"].split(", ") == ["down_proj", "gate_proj", "up_proj", "k_proj", "o_proj", "q_proj", "v_proj"]
+    assert adapters.check_targets(LLAMA, "whatever") is None

@@ -40,3 +40,32 @@ def test_a_soft_cap_is_not_run_through_sdpa(model, attention, kernel):
 def test_what_autocast_computes_in():
     known = {"bf16": None, "fp32": None, "bf16-mixed": "bf16", "bf16-autocast": "bf16", "fp16-mixed": "fp16"}
     assert {precision: Setting(precision=precision).autocast for precision in known} == known
+
+
+@pytest.mark.parametrize(
+    "values, name", [({"model": "gpt2"}, "openai-community/gpt2"), ({"config": CONFIG, "model": "gpt2"}, "name")]
+)
+def test_the_name_a_model_is_loaded_by(values, name):
+    assert models.hub_name(values) == name
+
+
+@pytest.mark.parametrize("values", [{"model": "gpt2"}, {"config": CONFIG}, {"config": CONFIG, "model": "gpt2"}])
+def test_either_of_the_two_is_enough(values):
+    assert models.check(values) is None
+
+
+def test_the_missing_one_is_asked_for_in_words():
+    with pytest.raises(InputError) as caught:
+        models.check({"sequence_length": 8})
+    assert caught.value.rule == "model_or_config"
+    with pytest.raises(InputError) as caught:
+        models.check({"config": {"model_type": "mamba"}})
+    assert "gpt2" in caught.value.details["known"]
+
+
+@pytest.mark.parametrize(
+    "precision, dtype",
+    [("bf16", "bf16"), ("bf16-autocast", "bf16"), ("bf16-mixed", "fp32"), ("fp32", "fp32"), ("fp16-mixed", "fp32")],
+)
+def test_what_base_weights_are_stored_in(precision, dtype):
+    assert Setting(precision=precision).weight_dtype == dtype
