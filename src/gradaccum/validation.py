@@ -113,16 +113,17 @@ def _hold_bounds(field: Field, value: Any, entered: object) -> None:
 def range_end(bound: int | Fraction | None) -> str:
     """An end of a range, as hints and forms name it.
 
-    >>> range_end(4096), range_end(Fraction(1, 100)), range_end(None)
-    ('4,096', '0.01', '')
+    >>> range_end(4096), range_end(Fraction("0.9999999")), range_end(None)
+    ('4,096', '0.9999999', '')
     """
     if bound is None:
         return ""
-    return figures.format_count(int(bound)) if bound == int(bound) else figures.format_number(bound)
+    # Every digit: an end that is rounded could be one that is refused.
+    return figures.format_count(int(bound)) if bound == int(bound) else figures.format_number(bound, 15)
 
 
 def _read_count(field: Field, entered: object) -> int:
-    return units.read_count(entered, field.name)
+    return units.read_count(entered, field.name, minimum=0 if field.zero else 1)
 
 
 def _read_size(field: Field, entered: object) -> int:

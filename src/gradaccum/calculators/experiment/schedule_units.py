@@ -69,7 +69,7 @@ CALCULATOR = Calculator(
     topic="schedule_units",
     fields=(
         count("total_updates", 100, MOST, "T"),
-        Field("warmup_updates", "count", "W", default=0, example="", least=0, most=MOST),
+        Field("warmup_updates", "count", "W", default=0, example="0", zero=True, least=0, most=MOST),
         count("update", 25, MOST, "u"),
         count("accumulation_steps", 4, 4096, "a"),
         count("replicas", 2, 4096, "g"),
