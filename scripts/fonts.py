@@ -2,6 +2,10 @@
 
 A browser fetches a file only when the page shows a character of its ``unicode-range``. The parts below hold the letters,
 digits and signs in use; a page that shows another one (a Persian letter, a rare operator) fetches the whole file besides.
+
+The fonts of text are optional: each page asks for those of its language first, and a line too slow to bring them before the
+text is painted shows the first page in a font of the system. Lines that break anew while they are being read cost more than
+the look of one page.
 """
 
 from __future__ import annotations
@@ -17,12 +21,14 @@ from paths import NODE_MODULES
 
 # The heavier one answers for 700 as well: a third weight would cost every reader some twenty kilobytes.
 REGULAR, BOLD = {400: "400"}, {600: "600 900"}
-# Package under @fontsource, family name, subsets, weights. The Arabic family draws Latin letters too, so both scripts match.
+# Package under @fontsource, subset, family name, weights. The Arabic family draws Latin letters too, so both scripts match;
+# they have a name of their own, or a browser that waits for the other Latin ones would fetch these as well.
 # Bold code is rare, and browsers thicken the regular weight well enough.
 FONTS = (
-    ("ibm-plex-sans-arabic", "IBM Plex Sans Arabic", ("arabic", "latin"), REGULAR | BOLD),
-    ("ibm-plex-sans", "IBM Plex Sans", ("latin",), REGULAR | BOLD),
-    ("ibm-plex-mono", "IBM Plex Mono", ("latin",), REGULAR),
+    ("ibm-plex-sans-arabic", "arabic", "IBM Plex Sans Arabic", REGULAR | BOLD),
+    ("ibm-plex-sans-arabic", "latin", "IBM Plex Sans Arabic Latin", REGULAR | BOLD),
+    ("ibm-plex-sans", "latin", "IBM Plex Sans", REGULAR | BOLD),
+    ("ibm-plex-mono", "latin", "IBM Plex Mono", REGULAR),
 )
 EVERYTHING = range(0x110000)
 
@@ -49,18 +55,17 @@ def copy_fonts(target: Path) -> None:
     """Copy the weights and subsets in use, whole and in part, and write the stylesheet that declares them."""
     target.mkdir(parents=True, exist_ok=True)
     rules = []
-    for package, family, subsets, weights in FONTS:
+    for package, name, family, weights in FONTS:
         source = NODE_MODULES / "@fontsource" / package
         (target / f"LICENSE.{package}").write_bytes((source / "LICENSE").read_bytes())
         ranges: dict[str, str] = json.loads((source / "unicode.json").read_text(encoding="utf-8"))
-        for name in subsets:
-            declared = parse_ranges(ranges[name])
-            for weight, answers_for in weights.items():
-                whole = source / "files" / f"{package}-{name}-{weight}-normal.woff2"
-                core = write_core(whole, target, CORES[name])
-                (target / whole.name).write_bytes(whole.read_bytes())
-                face = f'font-family:"{family}";font-style:normal;font-weight:{answers_for};font-display:swap'
-                rules += two_faces(face, core, whole.name, CORES[name], declared)
+        declared = parse_ranges(ranges[name])
+        for weight, answers_for in weights.items():
+            whole = source / "files" / f"{package}-{name}-{weight}-normal.woff2"
+            core = write_core(whole, target, CORES[name])
+            (target / whole.name).write_bytes(whole.read_bytes())
+            face = f'font-family:"{family}";font-style:normal;font-weight:{answers_for};font-display:optional'
+            rules += two_faces(face, core, whole.name, CORES[name], declared)
     (target / "fonts.css").write_text("".join(rules), encoding="utf-8")
 
 

@@ -40,6 +40,8 @@ FORMULA = re.compile(
     r"(?:\\\((?P<inline>.*?)\\\)|\\\[(?P<display>.*?)\\\])\s*</(?P=tag)>",
     re.DOTALL,
 )
+# A table whose first corner is empty.
+TABLE = re.compile(r"(?P<head><table>\s*<thead>\s*<tr>\s*<td[^>]*></td>.*?</thead>)(?P<rows>.*?</table>)", re.DOTALL)
 Formula = tuple[str, bool]
 # How KaTeX writes the sizes of a formula's parts; in the formulas alone, since a text may show such a tag too.
 SIZED = re.compile(r'<span(?: class="(?P<classes>[^"]*)")? style="(?P<style>[^"]*)">')
@@ -149,10 +151,13 @@ def finish_page(html: str, language: str, formulas: dict[Formula, str]) -> str:
     html = replace_once(
         html, f'<html lang="{language}" class="no-js">', f'<html lang="{language}" dir="{direction}" class="no-js">'
     )
+    # Firefox would fetch the next page unasked, which is neither allowed to it nor worth a reader's bytes.
+    html = re.sub(r'<link rel="(prev|next)" [^>]*>\n?', "", html)
     # An attribute that says nothing is no number.
     html = html.replace(' tabindex=""', "")
     # The corner of a table that has heads on two sides is no head of anything.
     html = re.sub(r"<th( [^>]*)?></th>", r"<td\1></td>", html)
+    html = TABLE.sub(with_named_rows, html)
     # Markdown does not say what a table's head is the head of.
     html = re.sub(r"<th(?![^>]* scope=)(?=[ >])", '<th scope="col"', html)
     # Not every reader of tables looks into MathML, and a head that is a symbol only would be no head to it.
@@ -163,6 +168,12 @@ def finish_page(html: str, language: str, formulas: dict[Formula, str]) -> str:
     html = FORMULA.sub(lambda match: f"{match['open']}{formulas[formula_of(match)]}</{match['tag']}>", html)
     search = '<div class="md-search" data-md-component="search" role="dialog"'
     return replace_once(html, search, f'{search} aria-label="{SEARCH_NAMES[language]}"')
+
+
+def with_named_rows(table: re.Match[str]) -> str:
+    """A table whose first corner is empty has the names of its rows in the first column."""
+    rows = re.sub(r"(<tr>\s*)<td([^>]*)>(.*?)</td>", r'\1<th\2 scope="row">\3</th>', table["rows"], flags=re.DOTALL)
+    return f"{table['head']}{rows}"
 
 
 def free_of_base(html: str, language: str, base_path: str) -> str:

@@ -112,7 +112,7 @@ def _front_end() -> Iterator[Part]:
 
 
 def _fonts() -> Iterator[Part]:
-    for package, *_ in FONTS:
+    for package in dict.fromkeys(package for package, *_ in FONTS):
         yield _from_npm(f"@fontsource/{package}", "fonts")
 
 

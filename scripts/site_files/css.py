@@ -13,6 +13,12 @@ CLASS = re.compile(r"\.((?:[A-Za-z_]|-[A-Za-z_-])[\w-]*)")
 ALTERNATIVES = re.compile(r":(?:not|is|where)\((?:[^()]|\([^()]*\))*\)")
 # What the theme can be set to; a page says what it is set to in attributes.
 SETTING = re.compile(r'\[(data-md-color-\w+)="?([\w-]+)"?\]')
+# The theme has a rule for each of twenty tabs, and every one of them is held against every element; the fields of tabs in use
+# have ids that end in the tab's number.
+TAB = re.compile(r"\.tabbed-set\b.*:nth-child\((\d+)\)$")
+# Holds back transitions while the colours change. The theme's script sets it on the body at each load, and twice a page of
+# thousands of elements would be styled anew for nothing.
+COSTLY = "[data-md-color-switching]"
 NESTING = ("@media", "@supports", "@layer", "@container")
 
 
@@ -77,8 +83,11 @@ def selectors(head: str) -> list[str]:
 
 
 def is_used(selector: str, words: AbstractSet[str]) -> bool:
-    """Whether some element may match: each class and each setting it needs is a word of the pages or the scripts."""
+    """Whether some element may match: each class, setting and tab it needs is a word of the pages or the scripts."""
     plain = ALTERNATIVES.sub("", selector)
+    tab = TAB.search(plain)
+    if COSTLY in plain or (tab and not any(w.startswith("__tabbed_") and w.endswith(f"_{tab[1]}") for w in words)):
+        return False
     if any(value not in words for _, value in SETTING.findall(plain)):
         return False
     return all(name in words for name in CLASS.findall(re.sub(r"\[[^\]]*\]", "", plain)))

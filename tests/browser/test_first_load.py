@@ -10,6 +10,8 @@ from measure_site.pages import KINDS
 from measure_site.server import Server
 from page_parts.site import GOALS
 
+# What is called a good score of cumulative layout shift ends at 0.1; text that breaks anew is far above this.
+MOST_MOVED = 0.02
 QUERY = {"ar": "الدفعة", "en": "batch"}
 
 
@@ -63,3 +65,31 @@ def test_page_shows_a_character_that_no_part_holds(open_page):
     page = open_page("ar/learn/memory/")
     with page.expect_request(re.compile(r"arabic-arabic-400-normal\.woff2$")):
         page.locator(".md-content p").first.evaluate("(paragraph) => paragraph.append('پگچ')")
+
+
+def test_dark_device_is_met_in_the_dark_before_the_theme_starts(browser, packed, language):
+    context = browser.new_context(color_scheme="dark", service_workers="block")
+    context.route("**/bundle.*.js", lambda route: route.abort())
+    page = context.new_page()
+    page.goto(f"{packed}{language}/")
+    assert page.evaluate("document.body.dataset.mdColorScheme") == "slate"
+    context.close()
+
+
+def test_fonts_of_text_are_asked_for_first_and_never_move_it(browser, packed, language):
+    context = browser.new_context(service_workers="block", viewport={"width": 412, "height": 823})
+    context.route("**/ibm-plex-*.woff2", lambda _: None)  # They never come.
+    context.add_init_script(
+        "globalThis.moved = 0; new PerformanceObserver((list) => { for (const { value } of list.getEntries()) moved += value; })"
+        ".observe({ type: 'layout-shift', buffered: true })"
+    )
+    page = context.new_page()
+    asked = []
+    page.on("request", lambda request: asked.append(request.url.rsplit("/", 1)[1]))
+    page.goto(f"{packed}{language}/learn/memory/", wait_until="domcontentloaded")
+    page.wait_for_timeout(2000)
+    others = "sans-latin" if language == "ar" else "arabic-latin"
+    # The Latin letters of the other language would be fetched besides, were they next in line for those that do not come.
+    assert [name for name in asked if name.startswith("ibm-plex") and others in name] == []
+    assert page.evaluate("globalThis.moved") < MOST_MOVED
+    context.close()

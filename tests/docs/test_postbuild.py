@@ -55,6 +55,20 @@ def test_empty_table_head_is_a_cell_and_a_symbol_has_text():
     )
 
 
+def test_rows_below_an_empty_corner_have_names():
+    rows = "<tr>\n<td>LoRA</td>\n<td>1</td>\n</tr>"
+    page = finished(f"<table>\n<thead>\n<tr>\n<th></th>\n<th>GPU</th>\n</tr>\n</thead><tbody>{rows}</tbody></table>")
+    assert '<tr>\n<th scope="row">LoRA</th>\n<td>1</td>\n</tr>' in page
+    assert rows in finished(f"<table><thead><tr><th>method</th><th>GPU</th></tr></thead><tbody>{rows}</tbody></table>")
+
+
+def test_no_browser_is_told_to_fetch_the_next_page():
+    page = finished('<link rel="prev" href="../a/">\n<link rel="next" href="../b/">\n<link rel="icon" href="c.svg">')
+    assert "c.svg" in page
+    assert "../a/" not in page
+    assert "../b/" not in page
+
+
 def test_404_page_follows_the_folder_it_is_served_from():
     base = "/gradaccum/ar/"
     written = (

@@ -11,7 +11,7 @@ from paths import shared_assets
 from site_files.css import used_rules
 from site_files.scripts import without_comments
 
-WORDS = {"here", "also", "custom"}
+WORDS = {"here", "also", "custom", "tabbed-set", "__tabbed_1_1", "__tabbed_1_2"}
 LANGUAGES = ("ar", "en")
 
 
@@ -35,6 +35,9 @@ LANGUAGES = ("ar", "en")
         ("[data-md-color-primary=red]{a:b}", ""),
         ('[href$=".never"]{a:b}', '[href$=".never"]{a:b}'),
         (".here\\:also{a:b}", ".here\\:also{a:b}"),
+        (".tabbed-set>input:nth-child(2)~:nth-child(2){a:b}", ".tabbed-set>input:nth-child(2)~:nth-child(2){a:b}"),
+        (".tabbed-set>input:nth-child(3)~:nth-child(3),.here{a:b}", ".here{a:b}"),
+        ("[data-md-color-switching] *{a:b}", ""),
     ],
 )
 def test_rules_that_no_page_can_use_are_left_out(css, kept):
