@@ -150,9 +150,9 @@ async function firstAnswer(tab, { address, field }) {
 }
 
 async function strike(tab, field, number) {
-  await rest(BETWEEN_KEYS);
   const [first, last] = String(number);
   await tab.value(`${control(field)}.value = "${first}", ${control(field)}.focus(), nextKey(), ""`);
+  await rest(BETWEEN_KEYS); // What putting the first digit there leaves to be painted is no part of the key.
   await tab.press(last);
   return JSON.parse(await tab.value("thisKey.then(JSON.stringify)"));
 }
