@@ -26,6 +26,7 @@ from html import escape, unescape
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from directions import with_whole_words
 from machine_readable import structured_data, write_feed, write_llms, write_root_llms
 from note_links import link_notes
 from page_parts.node import run_node
@@ -45,8 +46,6 @@ TABLE = re.compile(r"(?P<head><table>\s*<thead>\s*<tr>\s*<td[^>]*></td>.*?</thea
 Formula = tuple[str, bool]
 # How KaTeX writes the sizes of a formula's parts; in the formulas alone, since a text may show such a tag too.
 SIZED = re.compile(r'<span(?: class="(?P<classes>[^"]*)")? style="(?P<style>[^"]*)">')
-# A comment of highlighted code whose words are Arabic: a line of code runs from left to right, and would tear them apart.
-ARABIC_COMMENT = re.compile(r'(<span class="c1"># )([^<]*[\u0621-\u064a][^<]*)(?=</span>)')
 WHEEL = '<code class="ga-wheel" dir="ltr"></code>'
 STYLES = SHARED_ASSETS / "katex" / "katex.min.css"
 
@@ -167,7 +166,7 @@ def finish_page(html: str, language: str, formulas: dict[Formula, str]) -> str:
     html = re.sub(symbol, r'<th\1><span class="ga-unseen">\3</span><span aria-hidden="true">\2</span></th>', html)
     # A short name is never broken at a hyphen or a point of its own; a long one must be, or it would widen a phone's page.
     html = re.sub(r"<code>([^<]{1,26})</code>", r'<code class="ga-whole">\1</code>', html)
-    html = ARABIC_COMMENT.sub(r'\1<bdi dir="rtl">\2</bdi>', html)
+    html = with_whole_words(html)
     html = FORMULA.sub(lambda match: f"{match['open']}{formulas[formula_of(match)]}</{match['tag']}>", html)
     search = '<div class="md-search" data-md-component="search" role="dialog"'
     return replace_once(html, search, f'{search} aria-label="{SEARCH_NAMES[language]}"')
