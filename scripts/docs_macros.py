@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import sys
 from fractions import Fraction
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,12 @@ def define_env(env: Any) -> None:
     env.conf["extra"]["page_words"] = words | note_links.page_words()
     for name, macro in macros(language).items():
         env.macro(macro, name)
+
+
+def on_pre_page_macros(env: Any) -> None:
+    """Make the description of a page safe: the theme puts it between quotes in the head as it stands."""
+    if "description" in env.page.meta:
+        env.page.meta["description"] = escape(env.page.meta["description"])
 
 
 def macros(language: str) -> dict[str, Any]:

@@ -73,5 +73,5 @@ def description_in(page: str) -> str:
     """What the head of a built page says it is for."""
     found = re.search(r'<meta name="description" content="([^"]*)">', page)
     if found is None:
-        raise ValueError("a page has no description, or a quotation mark in it, which the theme does not escape")
+        raise ValueError("a page has no description, or one that is not escaped")
     return html.unescape(found[1])

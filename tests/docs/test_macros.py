@@ -1,6 +1,7 @@
 """The macros: numbers come from the package, faults stop the build, and the markup is what the page's module takes hold of."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 from bs4 import BeautifulSoup
@@ -41,6 +42,19 @@ def test_out_is_a_quantity_that_keeps_its_direction(language, replicas, batch):
 )
 def test_quantities(macro, argument, shown):
     assert docs_macros.macros("en")[macro](argument) == f'<bdi dir="ltr">{shown}</bdi>'
+
+
+def test_description_of_a_page_is_safe_between_quotes():
+    page = SimpleNamespace(meta={"description": 'Batches & "updates" of a < b'})
+    docs_macros.on_pre_page_macros(SimpleNamespace(page=page))
+    head = parsed(f'<meta name="description" content="{page.meta["description"]}">')
+    assert head.meta["content"] == 'Batches & "updates" of a < b'
+
+
+def test_a_page_may_have_no_description():
+    page = SimpleNamespace(meta={"title": "A page"})
+    docs_macros.on_pre_page_macros(SimpleNamespace(page=page))
+    assert page.meta == {"title": "A page"}
 
 
 FAULTS = {
