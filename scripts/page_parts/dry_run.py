@@ -10,6 +10,7 @@ from typing import Any
 from gradaccum import dryrun, figures, view
 from gradaccum.calculators.declaration import Answer, Values
 from gradaccum.dryrun import picture
+from gradaccum.messages import text as message
 from page_parts.answers import PageError
 from page_parts.markup import code_block, left_to_right, tag, text
 from paths import DOCS
@@ -18,13 +19,14 @@ RECORDING = DOCS / "snippets" / "my_model.json"
 """Written by ``scripts/record_dry_run.py``; ``make verify`` runs the same command again and compares."""
 
 ROLES = {colour: kind.replace("_", "-") for kind, colour in picture.COLOURS.items()} | {
-    picture.PAPER: "paper",
     picture.LINE: "alive",
     picture.INK: "ink",
     picture.SOFT: "soft",
     picture.FAINT: "faint",
 }
 """What each colour of the picture stands for: the page has others in the dark."""
+
+WIDTHS = {"wide": picture.WIDTH, "narrow": 360}
 
 
 @cache
@@ -78,11 +80,39 @@ def _table(heads: list[str], rows: list[list[str]]) -> str:
 
 
 def picture_html(language: str) -> str:
-    """The saw-tooth, drawn by the function that ``--plot`` uses."""
-    svg = picture.svg(recorded()["outputs"], language).replace("\n", "")
-    coloured = re.sub(r'<(\w+)(?P<rest>[^>]*? (?:fill|stroke)="(?P<colour>#\w{6})")', _named, svg)
-    return tag("figure", coloured, class_="ga-dry-run")
+    """The saw-tooth as ``--plot`` draws it, for a desk and for a phone; its words stand around it, where they can wrap."""
+    outputs = recorded()["outputs"]
+    title = text(message("picture.dry_run.title", language, peak=figures.format_size(outputs["peak"], "binary")))
+    drawings = tag("div", *(_drawing(outputs, title, name, width) for name, width in WIDTHS.items()), class_="ga-drawing")
+    kinds = [tag("li", _swatch(kind), text(message(f"picture.dry_run.{kind}", language))) for kind in picture.COLOURS]
+    caption = tag("figcaption", text(message("picture.dry_run.time", language)))
+    return tag(
+        "figure",
+        tag("p", title, class_="ga-caption"),
+        drawings,
+        tag("ul", *kinds, class_="ga-legend"),
+        caption,
+        class_="ga-dry-run",
+    )
 
 
-def _named(match: re.Match[str]) -> str:
-    return f'<{match[1]} class="ga-{ROLES[match["colour"]]}"{match["rest"]}'
+def _drawing(outputs: dict[str, Any], title: str, name: str, width: int) -> str:
+    """One drawing, cut to the plot and half a line of letters around it."""
+    box = f"0 {picture.TOP - 8} {width} {picture.HEIGHT - picture.BOTTOM - picture.TOP + 16}"
+    parts = _named("".join(picture.saw_tooth(outputs, width)))
+    return f'<svg class="ga-svg ga-{name}" viewBox="{box}" {picture.LOOK} aria-label="{title}">{parts}</svg>'
+
+
+def _swatch(kind: str) -> str:
+    return _named(
+        f'<svg viewBox="0 0 12 12" aria-hidden="true"><rect width="12" height="12" fill="{picture.COLOURS[kind]}"/></svg>'
+    )
+
+
+def _named(svg: str) -> str:
+    """The drawing with a class for what each colour stands for."""
+    return re.sub(
+        r'<(\w+)(?P<rest>[^>]*? (?:fill|stroke)="(?P<colour>#\w{6})")',
+        lambda match: f'<{match[1]} class="ga-{ROLES[match["colour"]]}"{match["rest"]}',
+        svg,
+    )

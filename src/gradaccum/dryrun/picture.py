@@ -28,10 +28,11 @@ class Scale:
 
     events: int
     most: int
+    width: int
 
     def x(self, event: int) -> float:
         """Left to right: time."""
-        return LEFT + (WIDTH - LEFT - RIGHT) * event / max(self.events, 1)
+        return LEFT + (self.width - LEFT - RIGHT) * event / max(self.events, 1)
 
     def y(self, size: int) -> float:
         """Bottom to top: bytes."""
@@ -70,23 +71,25 @@ def kind_of(phase: str) -> str:
 
 def svg(outputs: dict[str, Any], language: str) -> str:
     """The picture as SVG; time runs left to right in both languages, and on an Arabic page too."""
-    timeline = outputs["timeline"]
-    scale = Scale(timeline["phases"][-1]["to"], max(size for _, size in timeline["points"]))
-    peak = figures.format_size(outputs["peak"], "binary")
-    title = text("picture.dry_run.title", language, peak=peak)
+    title = text("picture.dry_run.title", language, peak=figures.format_size(outputs["peak"], "binary"))
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" {LOOK}>',
         f"<title>{escape(title)}</title>",
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="{PAPER}"/>',
         _words((WIDTH / 2, 24), title, language, "font-size=16"),
-        *_bands(timeline["phases"], scale),
-        *_axis(scale),
-        _line(timeline["points"], scale),
+        *saw_tooth(outputs),
         *_legend(language),
         _words((WIDTH / 2, HEIGHT - 12), text("picture.dry_run.time", language), language, f"fill={SOFT}"),
         "</svg>",
     ]
     return "\n".join(parts) + "\n"
+
+
+def saw_tooth(outputs: dict[str, Any], width: int = WIDTH) -> list[str]:
+    """The picture without its words, from ``TOP`` to ``HEIGHT - BOTTOM``: bands of phases, axis of sizes, what is alive."""
+    timeline = outputs["timeline"]
+    scale = Scale(timeline["phases"][-1]["to"], max(size for _, size in timeline["points"]), width)
+    return [*_bands(timeline["phases"], scale), *_axis(scale), _line(timeline["points"], scale)]
 
 
 def _words(place: tuple[float, float], words: str, language: str, style: str = "") -> str:
@@ -108,7 +111,7 @@ def _bands(phases: Sequence[dict[str, Any]], scale: Scale) -> Iterator[str]:
 def _axis(scale: Scale) -> Iterator[str]:
     for size in ticks(scale.most):
         y = scale.y(size)
-        yield f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}" stroke="{FAINT}" stroke-width="0.5"/>'
+        yield f'<line x1="{LEFT}" x2="{scale.width - RIGHT}" y1="{y:.1f}" y2="{y:.1f}" stroke="{FAINT}" stroke-width="0.5"/>'
         yield _words((LEFT - 8, round(y + 4, 1)), figures.format_size(size, "binary"), "en", "text-anchor=end")
 
 
