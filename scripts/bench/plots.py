@@ -14,7 +14,7 @@ from typing import Any
 from bench.wording import words
 from gradaccum import figures
 
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 640, 300, 76, 16, 30, 44
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 400, 260, 76, 8, 30, 44
 INK, SOFT, LINE = "var(--ga-ink, #17323a)", "var(--ga-ink-soft, #4a6169)", "var(--ga-line, #c9d8d8)"
 COLOURS = ("var(--ga-accent, #0b6b66)", "var(--ga-warm, #b25309)")
 Point = tuple[float, float]
@@ -125,7 +125,7 @@ def _throughput(rows: list[dict[str, Any]], said: dict[str, str]) -> str:
 
 def _predicted(rows: list[dict[str, Any]], said: dict[str, str]) -> str:
     top = max(max(row["predicted"], row["peak"]) for row in rows)
-    left, height = 200, 44
+    left, height = 170, 44
     parts = [
         _text(left + 130 * i, 16, f"■ {said[f'plot.{n}']}", COLOURS[i], "start")
         for i, n in enumerate(("predicted", "measured"))
@@ -134,7 +134,7 @@ def _predicted(rows: list[dict[str, Any]], said: dict[str, str]) -> str:
         y = TOP + height * place
         parts.append(_text(left - 8, y + 20, row["name"], INK, "end"))
         for bar, name in enumerate(("predicted", "peak")):
-            length = (WIDTH - left - 90) * row[name] / top
+            length = (WIDTH - left - 72) * row[name] / top
             colour, at = COLOURS[bar], y + 4 + 15 * bar
             parts.append(f'<rect x="{left}" y="{at}" width="{length:.1f}" height="12" fill="{colour}"/>')
             parts.append(_text(left + length + 6, at + 11, _size(row[name]), SOFT, "start"))

@@ -45,7 +45,7 @@ def latest_verdict(name: str, kind: str, language: str) -> str:
     """The newest verdict on this kind of device, or that there is none yet."""
     judged = [one for one in measured_on(name) if one["device"]["kind"] == kind]
     if not judged:
-        return text(wording.words(language)["ui.not_yet"])
+        return tag("span", text(wording.words(language)["ui.not_yet"]), class_="ga-verdict")
     return verdict(judged[-1], name, language)
 
 
@@ -105,7 +105,7 @@ def plot(name: str, language: str) -> str:
         if not picture:
             raise PageError(f"nothing to draw of {name}")
         caption = f"{text(wording.words(language)[f'plot.{name}'])} {left_to_right(one['device']['name'])}"
-        pictures.append(tag("figure", tag("div", picture, tabindex="0"), tag("figcaption", caption), class_="ga-plot"))
+        pictures.append(tag("figure", picture, tag("figcaption", caption), class_="ga-plot"))
     return "".join(pictures)
 
 
