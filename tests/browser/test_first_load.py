@@ -93,3 +93,17 @@ def test_fonts_of_text_are_asked_for_first_and_never_move_it(browser, packed, la
     assert [name for name in asked if name.startswith("ibm-plex") and others in name] == []
     assert page.evaluate("globalThis.moved") < MOST_MOVED
     context.close()
+
+
+TYPED_EARLY = """document.addEventListener('readystatechange', () => {
+  if (document.readyState !== 'interactive') return;
+  globalThis.scriptsCame = Boolean(globalThis.document$);
+  document.querySelector('[name=replicas]').value = '4';
+});"""
+
+
+def test_what_was_typed_before_the_scripts_came_is_answered(open_page, calculator_of, language):
+    """Between the last line of the HTML and the first script nothing listens to the form."""
+    page = open_page(f"{language}/", line=TYPED_EARLY)
+    assert page.evaluate("scriptsCame") is False
+    calculator_of(page).shows(effective_batch="128", replicas="4")
