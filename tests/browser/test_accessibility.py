@@ -74,18 +74,18 @@ SPACED = """() => {
     p { margin-block-end: 2em !important; }`);
   document.adoptedStyleSheets.push(sheet);
 }"""
-# Text in a box that hides what leaves it, and does not scroll: nobody could reach the rest. The theme's menu scrolls within, and
-# what reaches out of a formula is empty: the boxes around its letters.
+# Text in a box that hides what leaves it, and does not scroll: nobody could reach the rest. The drawer of a phone has its inner
+# lists beside it, and each slides in when it is opened.
 CLIPPED = """() => [...document.querySelectorAll('body *')].filter((one) => {
   const style = getComputedStyle(one);
   const [across, down] = [style.overflowX, style.overflowY].map((overflow) => ['hidden', 'clip'].includes(overflow));
-  return one.matches(':not(input, textarea, select, .ga-unseen, .md-sidebar *, .arithmatex, .arithmatex *)') && one.checkVisibility({checkOpacity: true, checkVisibilityCSS: true})
+  return one.matches(':not(input, textarea, select, .ga-unseen, .md-sidebar__scrollwrap)') && one.checkVisibility({checkOpacity: true, checkVisibilityCSS: true})
     && one.innerText?.trim() && one.clientWidth > 1 && style.textOverflow !== 'ellipsis'
     && (across && one.scrollWidth > one.clientWidth + 1 || down && one.scrollHeight > one.clientHeight + 1);
 }).map((one) => `${one.tagName} ${one.className} ${one.innerText.slice(0, 40)}`)"""
 
 
-@pytest.mark.parametrize("path", ["calculators/planner/", "learn/quiz/"])
+@pytest.mark.parametrize("path", ["calculators/planner/", "learn/quiz/", "learn/equivalence/"])
 @pytest.mark.parametrize("width", [320, 1280])
 def test_text_spaced_by_the_reader_is_never_clipped(open_page, language, path, width):
     page = open_page(f"{language}/{path}", viewport={"width": width, "height": 900})
