@@ -68,7 +68,7 @@ def _cells(part: Part) -> list[str]:
     return [
         tag("a", tag("bdi", text(part.name), lang="en"), href=part.home),
         tag("bdi", text(part.version), dir="ltr"),
-        tag("a", tag("bdi", text(part.licence), lang="en"), href=address),
+        tag("a", tag("bdi", text(part.licence), lang="en"), href=address, class_="ga-whole"),
     ]
 
 
