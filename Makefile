@@ -100,6 +100,10 @@ parity: $(SITE) ## ask all Pythons and Pyodide the same, and compare every byte 
 mutate: $(TRUST_INSTALLED) ## change the formulas one place at a time and count what the tests notice (ARGS=batches)
 	PYTHONPATH=src:scripts $(TRUST)/bin/python -m trust.mutate $(ARGS)
 
+.PHONY: drills
+drills: $(SITE) browser ## fail networks, storage and hosts on purpose, attack the pages, and write down what held
+	$(PLAYWRIGHT) $(BIN)/python scripts/record_drills.py
+
 .PHONY: site
 site: $(SITE) ## build both sites into site/
 

@@ -18,10 +18,12 @@ from paths import RELIABILITY
 COLUMNS = {
     "fuzzing": ("search", "version", "requests", "answered", "refused", "broken", "peak_memory_bytes"),
     "parity": ("python", "platform", "answers", "different"),
-    "network_drills": ("drills", "passed"),
     "reproducible": ("builds", "files", "bytes", "differing"),
     "mutation": ("module", "mutants", "met", "killed", "argued", "open"),
 }
+
+IN_TEXT = ("network_drills", "security")
+"""Measures whose rows stand in a table that the page writes itself, since what each of them tries takes a sentence."""
 
 
 @cache
@@ -53,9 +55,11 @@ def shown(value: object, column: str) -> str:
     )
 
 
-def figure(measure: str, name: str) -> str:
-    """One figure of a measure, or one of the facts about it."""
+def figure(measure: str, name: str, row: str = "") -> str:
+    """One figure of a measure, or of one row of it by the row's ``drill``, or one of the facts about it."""
     found = result(measure)
+    if row:
+        return shown(next(one for one in rows_of(measure) if one["drill"] == row)[name], name)
     value = found["figures"][name] if name in found["figures"] else found[name]
     return shown(value, name)
 
