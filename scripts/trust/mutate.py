@@ -58,7 +58,7 @@ CELLS_OF_A_MODEL = 3
 """Of each recorded model so many cells, drawn by chance, meet the mutants of ``RECORDED``."""
 RECORDED = {"models", "tape"}
 OF_THE_TAPE = ("oracle", "properties/test_segments.py")
-MOST = {"plans": 80, "models": 40, "tape": 40}
+MOST = {"plans": 60, "models": 20, "tape": 20}
 """Of a module of these groups at most so many mutants, drawn by chance; of all others every one."""
 DECORATOR = "from mutmut.mutation.trampoline import wrap_in_trampoline as _mutmut_mutated, MutantDict\n"
 PROJECT = """

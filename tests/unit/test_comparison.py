@@ -48,6 +48,13 @@ def test_the_smallest_devices_that_hold_it(need, memory):
     assert all(gpu_memory(name) >= need for name in names)
 
 
+@pytest.mark.parametrize("name", gpus())
+def test_memory_that_is_shared_with_the_machine_is_left_out(name):
+    found, names = smallest_gpus(gpu_memory(name))
+    assert [other for other in names if gpus()[other]["kind"] == "unified"] == []
+    assert (found == gpu_memory(name)) is (name in names) or gpus()[name]["kind"] == "unified"
+
+
 @pytest.mark.parametrize("language, words", [("en", "none is large enough"), ("ar", "لا شيء منها يكفي")])
 def test_what_no_device_holds(language, words):
     assert smallest_gpus(2**60) == (None, [])
