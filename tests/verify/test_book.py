@@ -214,3 +214,40 @@ def test_frozen_batch_normalization_is_exact():
     window = make_window((2, 2))
     whole = torch.cat([inputs for inputs, _ in window])
     assert torch.allclose(torch.cat([frozen(inputs) for inputs, _ in window]), frozen(whole), rtol=1e-12)
+
+
+# learn/practice, searches for the largest micro-batch
+
+
+@pytest.mark.filterwarnings("default")
+def test_the_trainer_finds_a_micro_batch_and_leaves_the_steps(tmp_path):
+    from transformers import Trainer, TrainingArguments  # noqa: PLC0415 - slow to import
+
+    most, tried = 3, []
+
+    class Small(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = nn.Parameter(torch.ones(()))
+
+        def forward(self, x, **_):
+            tried.append(len(x))
+            if len(x) > most:
+                raise RuntimeError("CUDA out of memory.")  # noqa: TRY003 - the words that are looked for
+            return {"loss": (self.weight * x).mean()}
+
+    quiet = {"report_to": "none", "save_strategy": "no", "logging_strategy": "no", "disable_tqdm": True}
+    arguments = TrainingArguments(
+        output_dir=str(tmp_path),
+        per_device_train_batch_size=8,
+        gradient_accumulation_steps=2,
+        auto_find_batch_size=True,
+        num_train_epochs=1,
+        use_cpu=True,
+        **quiet,
+    )
+    trainer = Trainer(Small(), arguments, train_dataset=[{"x": torch.ones(())} for _ in range(48)])
+    trainer.train()
+    assert sorted(set(tried), reverse=True) == [8, 7, 6, 5, 4, 3]
+    assert trainer.args.gradient_accumulation_steps == 2
+    assert trainer.state.global_step == 8
