@@ -233,7 +233,7 @@ def test_the_trainer_finds_a_micro_batch_and_leaves_the_steps(tmp_path):
         def forward(self, x, **_):
             tried.append(len(x))
             if len(x) > most:
-                raise RuntimeError("CUDA out of memory.")  # noqa: TRY003 - the words that are looked for
+                raise RuntimeError("CUDA out of memory.")
             return {"loss": (self.weight * x).mean()}
 
     quiet = {"report_to": "none", "save_strategy": "no", "logging_strategy": "no", "disable_tqdm": True}
