@@ -23,12 +23,14 @@ from typing import Any
 
 from mutmut.mutation.file_mutation import mutate_file_contents
 
-from paths import BUILD, ROOT
+from paths import BUILD, RELIABILITY, ROOT
 from trust.meet_mutants import FITS_NOT, KILLED
-from trust.results import write_result
+from trust.results import source, write_result
 
 TREE = BUILD / "mutation"
 EQUIVALENT = Path(__file__).with_name("equivalent.json")
+RECORD = RELIABILITY / "mutation.json"
+COUNTED = ("mutants", "met", "killed", "argued", "open")
 BATCHES = ("accumulation", "schedule", "loss", "window")
 PLANS = ("units", "divisors", "costs", "planner", "storage")
 MODELS = ("adapters", "setting", "comparison", "models", "training", "peaks", "spans", "symbols", "architecture", "activations")
@@ -194,23 +196,27 @@ def function_of(mutant: str) -> str:
 
 
 def report() -> None:
-    """Count what was killed, name what was not, and write it down when all groups have been looked at."""
+    """Count what was killed, name what was not, and write it down; a group not run now stands as it was recorded before."""
     argued: dict[str, dict[str, str]] = json.loads(EQUIVALENT.read_text(encoding="utf-8"))
+    before = json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.exists() else {"rows": []}
     rows: list[dict[str, Any]] = []
-    about = {}
     for group, (modules, _) in GROUPS.items():
         tree = TREE / group
         if not (tree / "about.json").exists():
+            rows += [{key: before[key] for key in ("seed", "source")} | row for row in before["rows"] if row["group"] == group]
             continue
-        about[group] = json.loads((tree / "about.json").read_text(encoding="utf-8"))
+        seed = json.loads((tree / "about.json").read_text(encoding="utf-8"))["seed"]
         changes, found = (json.loads((tree / name).read_text(encoding="utf-8")) for name in ("changes.json", "found.json"))
-        rows += [row_of(group, module, changes, found, argued) for module in modules]
-    total = {key: sum(row[key] for row in rows) for key in ("mutants", "met", "killed", "argued", "open")}
+        rows += [{"seed": seed, "source": source()} | row_of(group, module, changes, found, argued) for module in modules]
+    total = {key: sum(row[key] for row in rows) for key in COUNTED}
     print(total)
-    if set(about) == set(GROUPS):
-        seed = max(one["seed"] for one in about.values())
+    if {row["group"] for row in rows} == set(GROUPS):
+        of_groups = {
+            f"{group}_{key}": sum(row[key] for row in rows if row["group"] == group) for group in GROUPS for key in COUNTED
+        }
+        of_groups |= {f"{row['group']}_seed": row["seed"] for row in rows}
         tools = {"mutmut": importlib.metadata.version("mutmut"), "cells_of_a_model": CELLS_OF_A_MODEL}
-        write_result("mutation", seed=seed, **tools, figures=total, rows=rows)
+        write_result("mutation", seed=rows[0]["seed"], **tools, figures=total | of_groups, rows=rows)
 
 
 def row_of(
