@@ -18,7 +18,7 @@ def test_axe_finds_nothing_light_or_dark(open_page, findings, path):
     assert findings(page) == []
     # Without motion: colours that are still on their way on a busy machine would be judged as they are.
     page.emulate_media(color_scheme="dark", reduced_motion="reduce")
-    page.wait_for_function("['slate', undefined].includes(document.body.dataset.mdColorScheme)")
+    page.locator("body:not([data-md-color-scheme=default])").wait_for(state="attached")
     page.wait_for_timeout(200)
     assert findings(page) == []
 
