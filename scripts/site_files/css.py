@@ -16,6 +16,7 @@ SETTING = re.compile(r'\[(data-md-color-\w+)="?([\w-]+)"?\]')
 # The theme has a rule for each of twenty tabs, and every one of them is held against every element; the fields of tabs in use
 # have ids that end in the tab's number.
 TAB = re.compile(r"\.tabbed-set\b.*:nth-child\((\d+)\)$")
+TAB_FIELD = "__tabbed_"
 # Holds back transitions while the colours change. The theme's script sets it on the body at each load, and twice a page of
 # thousands of elements would be styled anew for nothing.
 COSTLY = "[data-md-color-switching]"
@@ -31,6 +32,7 @@ def used_rules(css: str, words: AbstractSet[str]) -> str:
     '.here{color:red}p:not(.never){margin:0}'
     """
     kept = []
+    tabs = {word.rpartition("_")[2] for word in words if word.startswith(TAB_FIELD)}
     for head, body in rules(COMMENT.sub("", css)):
         if body is None:
             kept.append(head)
@@ -40,7 +42,7 @@ def used_rules(css: str, words: AbstractSet[str]) -> str:
         elif head.startswith("@"):
             kept.append(f"{head}{{{body}}}")
         else:
-            useful = [selector for selector in selectors(head) if is_used(selector, words)]
+            useful = [selector for selector in selectors(head) if is_used(selector, words, tabs)]
             kept += [f"{','.join(useful)}{{{body}}}"] if useful else []
     return "".join(kept)
 
@@ -82,11 +84,11 @@ def selectors(head: str) -> list[str]:
     return [*found, head[start:].strip()]
 
 
-def is_used(selector: str, words: AbstractSet[str]) -> bool:
-    """Whether some element may match: each class, setting and tab it needs is a word of the pages or the scripts."""
+def is_used(selector: str, words: AbstractSet[str], tabs: AbstractSet[str]) -> bool:
+    """Whether some element may match: each class, setting and tab it needs is there, in ``words`` or in ``tabs``."""
     plain = ALTERNATIVES.sub("", selector)
     tab = TAB.search(plain)
-    if COSTLY in plain or (tab and not any(w.startswith("__tabbed_") and w.endswith(f"_{tab[1]}") for w in words)):
+    if COSTLY in plain or (tab and tab[1] not in tabs):
         return False
     if any(value not in words for _, value in SETTING.findall(plain)):
         return False
