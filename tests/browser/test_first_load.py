@@ -78,7 +78,8 @@ def test_dark_device_is_met_in_the_dark_before_the_theme_starts(browser, packed,
 
 def test_fonts_of_text_are_asked_for_first_and_never_move_it(browser, packed, language):
     context = browser.new_context(service_workers="block", viewport={"width": 412, "height": 823})
-    context.route("**/ibm-plex-*.woff2", lambda _: None)  # They never come.
+    late = []
+    context.route("**/ibm-plex-*.woff2", lambda route: late.append(route))  # noqa: PLW0108 - Playwright looks at its parameters
     context.add_init_script(
         "globalThis.moved = 0; new PerformanceObserver((list) => { for (const { value } of list.getEntries()) moved += value; })"
         ".observe({ type: 'layout-shift', buffered: true })"
@@ -87,7 +88,10 @@ def test_fonts_of_text_are_asked_for_first_and_never_move_it(browser, packed, la
     asked = []
     page.on("request", lambda request: asked.append(request.url.rsplit("/", 1)[1]))
     page.goto(f"{packed}{language}/learn/memory/", wait_until="domcontentloaded")
-    page.wait_for_timeout(2000)
+    page.wait_for_timeout(1000)
+    for route in late:
+        route.continue_()
+    page.wait_for_timeout(1000)
     others = "sans-latin" if language == "ar" else "arabic-latin"
     # The Latin letters of the other language would be fetched besides, were they next in line for those that do not come.
     assert [name for name in asked if name.startswith("ibm-plex") and others in name] == []
