@@ -84,7 +84,7 @@ def macros(language: str) -> dict[str, Any]:
 
     def number(value: float | str) -> str:
         exact = units.read_number(value, "number", allow_zero=True)
-        return left_to_right(figures.format_count(int(exact)) if exact.denominator == 1 else figures.format_number(exact))
+        return left_to_right(figures.format_count(int(exact)) if exact.denominator == 1 else figures.format_grouped(exact))
 
     return {
         "calculator": lambda name: calculator.calculator_html(name, language),

@@ -33,4 +33,4 @@ def ran_text(name: str, function: str, *arguments: object, digits: int) -> str:
     if not callable(found):
         raise PageError(f"snippet {name!r} has no function {called!r}")
     value = found(*arguments)
-    return figures.format_number(value[int(part.rstrip("]"))] if part else value, digits)
+    return figures.format_grouped(value[int(part.rstrip("]"))] if part else value, digits)

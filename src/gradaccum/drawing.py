@@ -62,7 +62,7 @@ def worded(drawing: Drawing, topic: str, language: str) -> dict[str, Any]:
                 "label": text(f"series.{one.key}", language, **one.values),
                 "role": one.role,
                 "points": [[float(x), float(y)] for x, y in one.points],
-                "text": figures.format_number(one.points[-1][1], 4),
+                "text": figures.format_grouped(one.points[-1][1], 4),
             }
             for one in drawing.series
         ],
@@ -78,4 +78,4 @@ AXES: dict[str, Callable[[str], list[str]]] = {
 
 
 def _shown(value: object) -> object:
-    return figures.format_number(value, 4) if isinstance(value, Fraction | float) else value
+    return figures.format_grouped(value, 4) if isinstance(value, Fraction | float) else value

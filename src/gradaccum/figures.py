@@ -42,7 +42,19 @@ def format_number(number: Fraction | Decimal | float, digits: int = 6) -> str:
     >>> format_number(Fraction(3, 10000)), format_number(Fraction(2, 3)), format_number(2.0)
     ('0.0003', '0.666667', '2')
     """
-    text = f"{float(number):.{digits}g}"
+    return _short_power(f"{float(number):.{digits}g}")
+
+
+def format_grouped(number: Fraction | Decimal | float, digits: int = 6) -> str:
+    """The same with separators between thousands, as counts have: for a figure that stands alone, not in a list.
+
+    >>> format_grouped(Fraction(31_875)), format_grouped(Fraction(9_876_543_210, 10**6)), format_grouped(1e21)
+    ('31,875', '9,876.54', '1e21')
+    """
+    return _short_power(f"{float(number):,.{digits}g}")
+
+
+def _short_power(text: str) -> str:
     mantissa, mark, power = text.partition("e")
     return f"{mantissa}e{int(power)}" if mark else text
 

@@ -92,7 +92,7 @@ def _cell(key: str, row: Row, language: str, system: System) -> str:
 
 def _plain(value: Any, system: System) -> str:
     if isinstance(value, Fraction):
-        return figures.format_number(value, 4)
+        return figures.format_grouped(value, 4)
     return figures.format_size(value, system) if isinstance(value, int) else str(value)
 
 

@@ -21,10 +21,10 @@ def count(number: int) -> str:
 def number(value: Fraction | Decimal) -> str:
     r"""A plain number, with a power of ten where it is very large or small.
 
-    >>> number(Fraction(2, 100000)), number(Fraction(1, 4))
-    ('2 \\cdot 10^{-5}', '0.25')
+    >>> number(Fraction(2, 100000)), number(Fraction(1, 4)), number(Fraction(31_875))
+    ('2 \\cdot 10^{-5}', '0.25', '31{,}875')
     """
-    mantissa, mark, power = figures.format_number(value).partition("e")
+    mantissa, mark, power = figures.format_grouped(value).replace(",", "{,}").partition("e")
     return rf"{mantissa} \cdot 10^{{{power}}}" if mark else mantissa
 
 

@@ -67,10 +67,10 @@ def _output(output: Output, answer: Answer, language: str) -> dict[str, Any]:
 FIGURES: dict[OutputKind, Callable[[Any, str, units.System], str]] = {
     "count": lambda value, _, __: figures.format_count(value),
     "size": lambda value, _, system: figures.format_size(value, system),
-    "number": lambda value, _, __: figures.format_number(value),
+    "number": lambda value, _, __: figures.format_grouped(value),
     "duration": lambda value, _, __: figures.format_duration(value),
     "money": lambda value, _, __: f"{figures.format_decimal(value)}",
-    "percent": lambda value, _, __: f"{figures.format_number(100 * value, 4)} %",
+    "percent": lambda value, _, __: f"{figures.format_grouped(100 * value, 4)} %",
     "difference": lambda value, _, system: ("−" if value < 0 else "") + figures.format_size(abs(value), system),
     "phase": lambda value, language, _: text(f"phase_name.{value}", language),
     "verdict": lambda value, language, _: text(f"verdict.{value}", language),
@@ -91,7 +91,7 @@ def _detail(output: Output, value: Any, answer: Answer, language: str) -> str:
         other = figures.format_size(value, "decimal" if answer.system == "binary" else "binary")
         return text("detail.size", language, bytes=figures.format_count(value), other=other)
     if kind == "duration" and value >= 60:
-        return text("detail.duration", language, seconds=figures.format_number(value, 9))
+        return text("detail.duration", language, seconds=figures.format_grouped(value, 9))
     return ""
 
 

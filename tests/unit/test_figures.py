@@ -54,6 +54,20 @@ def test_numbers(number, text):
 
 
 @pytest.mark.parametrize(
+    "number, digits, text",
+    [
+        (Fraction(1500), 9, "1,500"),
+        (Fraction(63_751, 2), 9, "31,875.5"),
+        (Fraction(-4096), 6, "-4,096"),
+        (Fraction(2, 3), 4, "0.6667"),
+        (Fraction(10**21), 6, "1e21"),
+    ],
+)
+def test_numbers_with_separators(number, digits, text):
+    assert figures.format_grouped(number, digits) == text
+
+
+@pytest.mark.parametrize(
     "number, text",
     [(Fraction(2), "2"), (Fraction(33, 2), "16.5"), (Fraction(1, 8), "0.12"), (Fraction(12_345_678, 10), "1,234,567.8")],
 )

@@ -40,7 +40,7 @@ UPDATES = {"dataset_size": 1000, "micro_batch": 1, "accumulation_steps": 8, "sec
     [
         ("total_updates", "125", ""),
         ("seconds_per_window", "12 s", ""),
-        ("total_seconds", "25 min", "1500 s"),
+        ("total_seconds", "25 min", "1,500 s"),
         ("total_cost", "0.83", ""),
         ("last_window_gradient_scale", "1", ""),
     ],
