@@ -7,12 +7,11 @@ from typing import Any
 
 from playwright.sync_api import Browser, Error, Page
 
-from measure_site.pages import LINES
+from measure_site.pages import LINES, SAVING
 from measure_site.server import Line, Server, content
 from paths import shared_assets
 
 PATIENCE = 120_000
-SAVING = "Object.defineProperty(navigator, 'connection', {get: () => ({saveData: true, effectiveType: '4g', downlink: 10})})"
 KEPT = """caches.keys().then(async (names) => {
   const name = names.find((one) => one.startsWith('gradaccum-pyodide-'));
   return Boolean(name) && (await (await caches.open(name)).keys()).length === 4;

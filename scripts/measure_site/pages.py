@@ -21,6 +21,9 @@ LINES = {
     "unthrottled": (0, 0),
 }
 
+# A reader who saves data: nothing is fetched unasked.
+SAVING = "Object.defineProperty(navigator, 'connection', {get: () => ({saveData: true, effectiveType: '4g', downlink: 10})})"
+
 
 def every_page() -> list[str]:
     """The address of each page, as seen from the site's root."""

@@ -6,12 +6,10 @@ from typing import Any
 
 from playwright.sync_api import Browser
 
-from measure_site.pages import KINDS, LANGUAGES, every_page
+from measure_site.pages import KINDS, LANGUAGES, SAVING, every_page
 from measure_site.server import Server
 
 PHONE = {"width": 412, "height": 823}
-# Nothing is fetched unasked, so what comes is what the page itself needs.
-SAVING = "Object.defineProperty(navigator, 'connection', {get: () => ({saveData: true, effectiveType: '4g', downlink: 10})})"
 SETTLED = 500
 BLOCKING = (
     "performance.getEntriesByType('resource').filter((one) => one.renderBlockingStatus === 'blocking').map(({name}) => name)"
@@ -36,6 +34,7 @@ def measure(browser: Browser, server: Server) -> dict[str, Any]:
 def load(browser: Browser, address: str) -> dict[str, Any]:
     """Load one page in a browser that has never seen the site."""
     context = browser.new_context(viewport=PHONE, service_workers="block")  # type: ignore[arg-type]
+    # What comes is then what the page itself needs.
     context.add_init_script(SAVING)
     page = context.new_page()
     devtools = context.new_cdp_session(page)

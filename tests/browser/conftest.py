@@ -18,6 +18,7 @@ import pytest
 from playwright.sync_api import expect, sync_playwright
 
 from gradaccum.messages import catalogue
+from measure_site.pages import SAVING
 from paths import NODE_MODULES, SITE
 from provide_browser import find_browser
 
@@ -38,8 +39,7 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-# A line that the reader pays for by the byte: nothing is fetched unasked, so a test says itself when Python starts.
-SAVING = "Object.defineProperty(navigator, 'connection', {get: () => ({saveData: true, effectiveType: '4g', downlink: 10})})"
+# Nothing is fetched unasked unless a test asks for this line, so a test says itself when Python starts.
 FAST = SAVING.replace("true", "false")
 # Generous, because Python starts on a machine that may be busy with other tests.
 START = 60_000
