@@ -18,7 +18,7 @@ LINEAR = 3 * (4 * 32 * 32 + 3 * 32 * 48)
 WHOLE = 2 * 96 * 32 + LINEAR + 3 * 2 * 32 + 32
 
 
-@pytest.mark.parametrize("replicas", [1, 4])
+@pytest.mark.parametrize("replicas", [1, 2, 4])
 @pytest.mark.parametrize("sharding", ["none", "zero1", "zero2", "zero3"])
 @pytest.mark.parametrize("checkpointing", ["none", "full"])
 @pytest.mark.parametrize("deferred", [False, True])

@@ -5,6 +5,7 @@ import pytest
 from gradaccum import operations as ops
 from gradaccum import products, views
 from gradaccum.graph import BYTES, Tensor
+from gradaccum.layout import contiguous_strides
 from gradaccum.tape import Tape
 
 X, Y, ROW = (4, 6), (4, 6), (6,)
@@ -130,14 +131,16 @@ def bytes_of(shape, dtype="fp32"):
     return Tensor(shape, (), dtype, None).size
 
 
+@pytest.mark.parametrize("dtype", ["fp32", "bf16"])
 @pytest.mark.parametrize("case", CASES)
-def test_name_result_and_what_is_kept(case):
+def test_name_result_and_what_is_kept(case, dtype):
     function, shapes, name, result, kept, _ = CASES[case]
     tape = Tape()
-    inputs = [computed(tape, shape) for shape in shapes]
+    inputs = [computed(tape, shape, dtype) for shape in shapes]
     before = len(tape.ledger), tape.meter.live
+    tape.meter.restart()
     output = function(tape, *inputs)
-    assert output.shape == result
+    assert (output.shape, output.dtype) == (result, dtype)
     assert (output.node.name, list(output.node.inputs)) == (name, [x.node for x in inputs])
     found = {entry.slot: entry.shape for entry in tape.ledger[before[0] :]}
     # One storage that is kept twice stands in the ledger once; here none is.
@@ -146,26 +149,37 @@ def test_name_result_and_what_is_kept(case):
     shared = any(output.storage is x.storage for x in inputs)
     assert shared is (case in VIEWS)
     indices = {"rows by number": 2 * 8, "embedding": 15 * 8, "product of groups": 2 * 4}.get(case, 0)
-    assert tape.meter.live - before[1] == (0 if shared else bytes_of(result)) + indices
+    assert tape.meter.live - before[1] == (0 if shared else bytes_of(result, dtype)) + indices
+    # Nothing but the result was there on the way to it.
+    assert tape.meter.peak == tape.meter.live
+    if not shared:
+        assert output.strides == contiguous_strides(result)
 
 
+@pytest.mark.parametrize("dtype", ["fp32", "bf16"])
 @pytest.mark.parametrize("case", CASES)
-def test_gradients_that_come_back(case):
+def test_gradients_that_come_back(case, dtype):
     function, shapes, _, result, _, gradients = CASES[case]
     tape = Tape()
-    inputs = [computed(tape, shape) for shape in shapes]
+    inputs = [computed(tape, shape, dtype) for shape in shapes]
     output = function(tape, *inputs)
     incoming = tape.new(result, output.dtype)
+    before = tape.meter.live
+    tape.meter.restart()
     found = output.node.rule(tape, incoming)
     assert [(g.shape, SAME if g.storage is incoming.storage else ONE) for g in found] == [
         (shape, SAME if whose == SAME else ONE) for shape, whose in gradients
     ]
-    assert {g.dtype for g in found} == {"fp32"}
+    assert {g.dtype for g in found} == {dtype}
     # A look at the incoming gradient is one, unless it is that gradient itself.
     assert all(g is incoming or g.is_view for g in found if g.storage is incoming.storage)
     # Where the rule makes them in the result's shape, it is said what they must come to.
     if [g.shape for g in found] != shapes:
-        assert output.node.wanted == tuple((shape, "fp32") for shape in shapes)
+        assert output.node.wanted == tuple((shape, dtype) for shape in shapes)
+    own = sum(bytes_of(shape, dtype) for shape, whose in gradients if whose == ONE)
+    assert tape.meter.live - before == own
+    # The square's derivative is made of x to the power 1 and of twice that, which are there until it is.
+    assert tape.meter.peak - before == own + (2 * bytes_of(X, dtype) if case == "square" else 0)
 
 
 SEVERAL = [(name, learns) for name, (_, shapes, *_) in CASES.items() if len(shapes) > 1 for learns in range(len(shapes))]

@@ -1,4 +1,5 @@
 from fractions import Fraction
+from typing import ClassVar
 
 import pytest
 
@@ -55,6 +56,27 @@ def test_the_whole_at_once_may_fit_where_no_part_does():
     assert planner.smallest([only], 8).peak == 8
     assert planner.next_larger(planner.candidate(only, 8, 8), 8) is None
     assert planner.next_larger(planner.candidate(only, 8, 2), 8).micro_batch == 4
+
+
+class Counting(planner.Linear):
+    """Writes down which micro-batches it is asked about."""
+
+    asked: ClassVar[list[int]] = []
+
+    def at(self, micro_batch, accumulation_steps):
+        self.asked.append(micro_batch)
+        return super().at(micro_batch, accumulation_steps)
+
+
+@pytest.mark.parametrize("largest", [1, 60, 1001])
+def test_what_does_not_fit_is_not_looked_at_one_by_one(largest):
+    batch, per_sample = 73_513_440, 10**6
+    sizes = planner.divisors(batch)
+    Counting.asked.clear()
+    found = planner.search([planner.Way(Counting(10, per_sample), ONE)], batch, 10 + largest * per_sample, 3)
+    assert [c.micro_batch for c in found] == [b for b in reversed(sizes) if b <= largest][:3]
+    # Halving the list of divisors finds the edge.
+    assert len(Counting.asked) < 2 * len(sizes).bit_length()
 
 
 class OddOne:
