@@ -50,7 +50,18 @@ GROUPS = {
             "families/attention",
             "families/heads",
         ),
-        ("layout", "operations", "each_operation", "tape", "families", "symbols", "training", "ledger_names", "ledger"),
+        (
+            "layout",
+            "operations",
+            "each_operation",
+            "kernels",
+            "tape",
+            "families",
+            "symbols",
+            "training",
+            "ledger_names",
+            "ledger",
+        ),
     ),
 }
 """What is mutated: formulas and the numbers they are read from; models and memory; the tape. Beside each its unit tests."""

@@ -1,3 +1,4 @@
+import itertools
 import math
 
 import pytest
@@ -50,3 +51,12 @@ def test_what_looks_like_a_prime_to_fermat_is_taken_apart():
     assert len(CARMICHAEL) > 3
     assert not any(is_prime(number) for number in CARMICHAEL)
     assert [len(divisors(number)) for number in CARMICHAEL] == [8] * len(CARMICHAEL)
+
+
+@pytest.mark.parametrize("many", [2, 3, 4, 5])
+def test_primes_beyond_trial_division_are_all_found(many):
+    large = [p for p in PRIMES if p > 1000]
+    for start in range(0, 40, 7):
+        factors = large[start : start + many]
+        expected = {math.prod(chosen) for n in range(many + 1) for chosen in itertools.combinations(factors, n)}
+        assert divisors(math.prod(factors)) == sorted(expected)

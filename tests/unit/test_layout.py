@@ -39,6 +39,14 @@ def test_shapes_broadcast(one, two, shape):
         ((4, 3), (1, 4), (3, 4), None),
         ((1, 1), (1, 1), (1,), (1,)),
         ((2, 1, 3), (3, 3, 1), (2, 3, 1), (3, 1, 1)),
+        # A dimension of one element gets the stride that PyTorch 2.13 gives it.
+        ((3,), (2,), (3, 1), (2, 2)),
+        ((3,), (2,), (1, 3), (6, 2)),
+        ((2, 3), (6, 2), (1, 2, 1, 3, 1), (12, 6, 6, 2, 2)),
+        ((2, 3), (1, 2), (2, 1, 3, 1), (1, 6, 2, 2)),
+        # Sizes beyond what a double tells apart.
+        ((2**53 + 1, 15), (15, 1), ((2**53 + 1) * 3, 5), (5, 1)),
+        (((2**53 + 1) * 15,), (1,), (2**53 + 1, 3, 5), (15, 5, 1)),
     ],
 )
 def test_a_view_or_a_copy(shape, strides, wanted, viewed):

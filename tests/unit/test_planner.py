@@ -1,3 +1,4 @@
+import itertools
 from fractions import Fraction
 from typing import ClassVar
 
@@ -77,6 +78,40 @@ def test_what_does_not_fit_is_not_looked_at_one_by_one(largest):
     assert [c.micro_batch for c in found] == [b for b in reversed(sizes) if b <= largest][:3]
     # Halving the list of divisors finds the edge.
     assert len(Counting.asked) < 2 * len(sizes).bit_length()
+
+
+@pytest.mark.parametrize("fixed, per_sample", [(10, 3), (1, 50)])
+def test_the_least_of_a_sum_is_one_sample(fixed, per_sample):
+    assert planner.Linear(fixed, per_sample).least == fixed + per_sample
+
+
+class Uneven:
+    """What any micro-batch needs at the least, what one sample needs beside a buffer, and each sample without one."""
+
+    def __init__(self, least, alone, buffered):
+        self.least, self.alone, self.buffered, self.asked = least, alone, buffered, 0
+
+    def at(self, micro_batch, accumulation_steps):
+        self.asked += 1
+        return self.buffered + micro_batch if accumulation_steps > 1 else self.alone * micro_batch
+
+
+def test_that_nothing_fits_takes_one_look():
+    need = Uneven(5, 80, 90)
+    assert planner.search([planner.Way(need, ONE)], 720_720, 50, 9) == []
+    assert need.asked == 1
+    assert planner.search([planner.Way(Counting(60, 1), ONE)], 720_720, 50, 9) == []
+
+
+@pytest.mark.parametrize("per_replica", [1, 2, 6])
+def test_the_smallest_of_all_ways_in_any_order(per_replica):
+    needs = [
+        (least, alone, buffered) for least in (1, 4) for alone in (4, 7, 9) for buffered in (3, 5, 8) if alone <= buffered + 1
+    ]
+    for three in itertools.permutations(needs, 3):
+        every = [planner.Way(Uneven(*need), ONE) for need in three]
+        both = [planner.candidate(way, per_replica, b).peak for way in every for b in (1, per_replica)]
+        assert planner.smallest(every, per_replica).peak == min(both)
 
 
 class OddOne:

@@ -33,6 +33,27 @@ def test_peaks_of_every_batch_are_those_of_a_trace_of_its_own(model, setting, st
         assert peaks.least <= peaks.at(b, steps)
 
 
+@pytest.mark.parametrize("vocabulary", [8, 5000])
+@pytest.mark.parametrize("mlp", [8, 900])
+@pytest.mark.parametrize("loss", ["standard", "fused"])
+@pytest.mark.parametrize("method, checkpointing", [("full", "none"), ("lora", "none"), ("full", "full")])
+def test_whatever_is_the_peak_it_follows_from_one_trace(vocabulary, mlp, loss, method, checkpointing):
+    """Small models in which now the logits of a chunk, now the layer, now the step of the optimizer is the most there is."""
+    config = {
+        "model_type": "llama",
+        "hidden_size": 8,
+        "intermediate_size": mlp,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 2,
+    }
+    setting = Setting(loss=loss, method=method, checkpointing=checkpointing)
+    run = training.Plan(chosen({"config": config | {"vocab_size": vocabulary}}), setting, 1, 12)
+    peaks = Peaks(run)
+    for b, steps in ((1, 1), (1, 2), (2, 3), (5, 2), (64, 1), (333, 2)):
+        alone = replace(run, micro_batch=b, accumulation_steps=steps)
+        assert peaks.at(b, steps) == training.budget(alone).peak_phase.peak
+
+
 def test_only_moments_that_can_be_the_peak_are_kept():
     heights = [7 + 3 * BATCH, 6 + 3 * BATCH, 9, 8, CHUNK, 2 * CHUNK + 1]
     assert highest(heights) == (Line(1, 0, 2), Line(7, 3, 0), Line(9, 0, 0))
