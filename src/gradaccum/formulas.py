@@ -98,7 +98,7 @@ class Symbols:
         return [(self.rows, self.features), (self.length, self.features) if table else (self.features, self.length)]
 
     def _three(self, entry: Entry) -> Sequence[Sequence[Named]]:
-        if entry.slot == "logsumexp":
+        if entry.slot in {"logsumexp", "log_sumexp"}:
             return [(self.merged,), (self.heads,), (self.length,)]
         if entry.operation == "Bmm":
             last = (self.size, self.length) if entry.shape[1] == self.s else (self.length,)

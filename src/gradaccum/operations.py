@@ -149,9 +149,9 @@ def kept_if(kept: Tensor, other: Tensor) -> Tensor | None:
     return kept if other.node else None
 
 
-def gathered(tape: Tape, x: Tensor, shape: Dims, kept: dict[str, Tensor]) -> Tensor:
+def gathered(tape: Tape, x: Tensor, shape: Dims, kept: dict[str, Tensor], name: str = "Index") -> Tensor:
     """Rows or entries picked by indices, which are kept."""
-    return tape.record("Index", tape.new(shape, x.dtype), [x], new_gradients(x), kept)
+    return tape.record(name, tape.new(shape, x.dtype), [x], new_gradients(x), kept)
 
 
 def summed(tape: Tape, x: Tensor) -> Tensor:

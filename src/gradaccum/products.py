@@ -42,7 +42,7 @@ def mm(tape: Tape, x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Ten
     unpacked = [tape.new(weight.shape, weight.dtype)] if quantized else []
     output = tape.new((*x.shape[:-1], weight.shape[1]), x.dtype)
     unpacked.clear()
-    kept = {"self": kept_if(flat, weight), "mat2": kept_if(weight, flat)}
+    kept = {"self" if bias is None else "mat1": kept_if(flat, weight), "mat2": kept_if(weight, flat)}
     # Rows that were only looked at in another way get their gradient in the shape and order they had.
     rule = _linear_gradients(specs(*inputs), (x.shape, x.strides) if flat.storage is x.storage and flat is not x else None)
     rule = _unpacking(rule, weight.shape, weight.dtype) if quantized else rule

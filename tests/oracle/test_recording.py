@@ -4,6 +4,8 @@
 """
 
 import json
+import re
+from collections import Counter
 from functools import cache
 from pathlib import Path
 
@@ -72,6 +74,45 @@ def test_saved_bytes_are_equal(model, cell):
     assert cell["saved"]
     for point, size in points(cell["saved"]):
         assert ours(model, cell, point).saved == size, point
+
+
+WITH_LINES = [(model, cell) for model, cell in CELLS if "ledger" in cell]
+DTYPES = {"float32": "fp32", "bfloat16": "bf16", "float16": "fp16"}
+PREFIXES = ("base_model", "model", "transformer", "gpt_neox", "bert", "vit")
+"""Of the names of modules outside the layers: the whole model and what stands around it, which the tape does not name."""
+
+
+def inner(module):
+    """A module's name without that of its layer: ``full:.mlp.gate`` of a layer of that kind is ``mlp.gate``."""
+    return re.sub(r"^.*?:\.?", "", module)
+
+
+def nearest(module, scope, known):
+    """The module of ours that a recorded one is, or lies in: an activation function has no name of its own here."""
+    names = module.split(".")
+    while scope == "other" and names and names[0] in PREFIXES:
+        names = names[1:]
+    while names and ".".join(names) not in known:
+        names = names[:-1]
+    return ".".join(names)
+
+
+@pytest.mark.parametrize("model, cell", WITH_LINES, ids=[name_of(*pair) for pair in WITH_LINES])
+def test_every_line_of_the_ledger_is_pytorchs(model, cell):
+    ledger = ours(model, cell, cell["ledger_at"]).ledger
+    kept, names, recorded, theirs = Counter(), set(), Counter(), set()
+    for line in ledger:
+        place = inner(line.entry.module), line.entry.dtype
+        kept[place] += line.size
+        names.add((*place, f"{line.entry.operation}.{line.entry.slot}"))
+    known = {module for module, _ in kept}
+    for scope, module, _, operations, _, dtype, _, size in cell["ledger"]:
+        place = nearest(module, scope, known), DTYPES.get(dtype, dtype)
+        recorded[place] += size
+        theirs |= {(*place, operation) for operation in operations.split()}
+    assert kept == recorded
+    # Where several operations keep one tensor, the ledger names the first. A checkpoint is no operation of PyTorch's.
+    assert {name for name in names if not name[2].startswith("Checkpoint.")} <= theirs
 
 
 @cells

@@ -65,7 +65,7 @@ CASES = {
         [X, (6, 3), (3,)],
         "Addmm",
         (4, 3),
-        {"self": X, "mat2": (6, 3)},
+        {"mat1": X, "mat2": (6, 3)},
         [(X, ONE), ((6, 3), ONE), ((3,), ONE)],
     ),
     "product of many rows": (
@@ -195,7 +195,7 @@ def test_only_what_learns_gets_a_gradient_and_only_its_factor_is_kept(case, lear
     found = output.node.rule(tape, tape.new(result, "fp32"))
     assert [gradient is not None for gradient in found] == [place == learns for place in range(len(shapes))]
     slots = {entry.slot for entry in tape.ledger[before:]}
-    factors = {"self": 0, "other": 1, "mat2": 1, "batch1": 1, "batch2": 2}
+    factors = {"self": 0, "mat1": 0, "other": 1, "mat2": 1, "batch1": 1, "batch2": 2}
     if name in {"Mul", "Mm", "Addmm", "GroupedMm", "Baddbmm", "Div"}:
         # A product's other factor; whoever learns by addition needs neither.
         added = {"Baddbmm": 0, "Addmm": 2}.get(name)

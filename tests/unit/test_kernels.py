@@ -107,7 +107,7 @@ def test_with_a_mask_the_heads_are_repeated_and_the_mask_becomes_a_bias(groups, 
         "value": (q.shape, "bf16"),
         "output": (q.shape, "bf16"),
         # Rows of sums in steps of 32.
-        "logsumexp": ((B, H, 64), "fp32"),
+        "log_sumexp": ((B, H, 64), "fp32"),
         "philox_seed": ((), "int64"),
         "philox_offset": ((), "int64"),
         "attn_bias": ((B, 1, S, S), "bf16"),
@@ -144,7 +144,7 @@ def test_grouped_heads_in_fp32_are_multiplied_step_by_step():
     assert watched.kept == [
         ("Bmm", "self", flat, "fp32"),
         ("Bmm", "mat2", (B * H, D, S), "fp32"),
-        ("Softmax", "result", (B, H, S, S), "fp32"),
+        ("SafeSoftmax", "result", (B, H, S, S), "fp32"),
         ("Bmm", "mat2", flat, "fp32"),
     ]
     # The scaled queries lie in rows, so they are copied to be stacked; keys and values were made with the heads in front.

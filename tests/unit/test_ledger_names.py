@@ -8,12 +8,13 @@ from gradaccum.activations import trace
 from gradaccum.architecture import architecture
 from gradaccum.catalogue import models
 from gradaccum.families import FAMILIES
+from gradaccum.graph import BYTES
 from gradaccum.setting import Setting
 from gradaccum.tape import Tape
 
 # FusedLinearCrossEntropy is a kernel of Liger, GroupedMm's offsets are those of its experts.
 SLOTS = {
-    "Addmm": {"self"},
+    "Addmm": {"mat1"},
     "Baddbmm": {"batch1", "batch2"},
     "Bmm": {"self", "mat2"},
     "Convolution": {"input"},
@@ -30,11 +31,13 @@ SLOTS = {
     "NllLoss": {"self", "target", "total_weight"},
     "Pow": {"self"},
     "Rsqrt": {"result"},
-    "ScaledDotProductEfficientAttention": {"query", "key", "value", "attn_bias", "output", "logsumexp", "philox_seed", "philox_offset"},
+    "ScaledDotProductEfficientAttention": {"query", "key", "value", "attn_bias", "output", "log_sumexp", "philox_seed", "philox_offset"},
     "ScaledDotProductFlashAttention": {"query", "key", "value", "output", "logsumexp", "rng_state", "unused"},
     "Silu": {"self"},
+    "SafeSoftmax": {"result"},
     "Softmax": {"result"},
     "Tanh": {"result"},
+    "Topk": {"indices"},
 }  # fmt: skip
 SETTINGS = [
     Setting(attention=attention, precision=precision, loss=loss, method=method, padded=padded)
@@ -51,7 +54,7 @@ CONFIGS = {model["config"]["model_type"]: model["config"] for model in models().
 NAMES = set(SLOTS) | {"Add", "Cat", "Clone", "ConstantPadNd", "Expand", "Mean", "Neg", "Select", "Slice", "Split", "Sum"}
 NAMES |= {"ToCopy", "Transpose", "UnsafeView", "Unsqueeze", "View"}
 ROTARY = {"Neg", "Unsqueeze", "Slice", "Cat"}
-EXPERTS = {"GroupedMm", "Baddbmm", "Index", "Sum"}
+EXPERTS = {"GroupedMm", "Baddbmm", "Index", "Topk", "Sum"}
 
 
 def written(model_type, **changed):
@@ -59,9 +62,14 @@ def written(model_type, **changed):
     names = set()
     record = Tape.record
 
-    def note(tape, name, *rest):
+    def note(tape, name, output, inputs, *rest):
         names.add(name)
-        return record(tape, name, *rest)
+        for tensor in (output, *inputs):
+            # Every tensor lies in the memory it looks at; that of weights is counted apart.
+            assert len(tensor.strides) == len(tensor.shape)
+            reach = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.strides, strict=True))
+            assert tensor.storage.meter is None or reach * BYTES[tensor.dtype] < tensor.storage.size
+        return record(tape, name, output, inputs, *rest)
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(Tape, "record", note)

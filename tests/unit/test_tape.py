@@ -2,7 +2,7 @@ import pytest
 
 from gradaccum import operations as ops
 from gradaccum import products, views
-from gradaccum.graph import Checkpoint, Tensor
+from gradaccum.graph import Checkpoint, Meter, Tensor
 from gradaccum.tape import Tape
 
 H = 8
@@ -28,6 +28,20 @@ def test_memory_is_freed_with_the_last_reference():
     assert (tape.meter.live, tape.meter.peak) == (0, 128)
     tape.meter.restart()
     assert tape.meter.peak == 0
+
+
+def test_of_equal_peaks_the_meter_tells_the_buffers_of_the_first():
+    meter = Meter()
+    meter.add(8)
+    assert (meter.peak, meter.gradients_at_peak, meter.rest_peak) == (8, 0, 8)
+    meter.live -= 8
+    meter.gradients = 3
+    meter.add(8)
+    assert (meter.peak, meter.gradients_at_peak, meter.rest_peak) == (8, 0, 8)
+    meter.add(1)
+    assert (meter.peak, meter.gradients_at_peak, meter.rest_peak) == (9, 3, 8)
+    meter.forget_last()
+    assert (meter.live, meter.peak, meter.rest_peak) == (9, 8, 8)
 
 
 def test_the_graph_keeps_what_the_backward_pass_needs_once():

@@ -107,7 +107,7 @@ def _padded(tape: Tape, x: Tensor) -> Tensor:
 def _efficient(run: Run, q: Tensor, k: Tensor, v: Tensor, *, mask: bool) -> Tensor:
     tape = run.tape
     b, heads, s, d = q.shape
-    kept = {"logsumexp": tape.new((b, heads, -(-s // ALIGNMENT) * ALIGNMENT), "fp32")}
+    kept = {"log_sumexp": tape.new((b, heads, -(-s // ALIGNMENT) * ALIGNMENT), "fp32")}
     kept |= {"philox_seed": tape.new((), "int64"), "philox_offset": tape.new((), "int64")}
     if mask:
         # The bool mask becomes a bias of the query's dtype, in every layer anew.
@@ -128,7 +128,7 @@ def _math(tape: Tape, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     keys, values = (views.expand_heads(tape, t, repeats, copy=True) for t in (k, v))
     weights = products.bmm(tape, scaled, ops.scalar(tape, views.transpose(tape, keys, 2, 3)))
     # The bias is added in place, and is there until the end, as are the repeated keys.
-    weights = ops.keep_result(tape, "Softmax", weights)
+    weights = ops.keep_result(tape, "SafeSoftmax", weights)
     output = products.bmm(tape, weights, values)
     del bias
     return ops.cast(tape, output, dtype)

@@ -109,13 +109,10 @@ class Vit(Bert):
         with tape.scope("embeddings"):
             token = run.weight("cls_token", 1, 1, arch.hidden)
             positions = run.weight("position_embeddings", 1, side * side + 1, arch.hidden)
-            patches = products.convolution(
-                tape,
-                pixels,
-                run.weight("projection", arch.hidden, arch.channels, arch.patch, arch.patch),
-                run.weight("projection_bias", arch.hidden),
-                (run.batch, arch.hidden, side, side),
-            )
+            with tape.scope("patch_embeddings"), tape.scope("projection"):
+                kernel = run.weight("weight", arch.hidden, arch.channels, arch.patch, arch.patch)
+                bias = run.weight("bias", arch.hidden)
+                patches = products.convolution(tape, pixels, kernel, bias, (run.batch, arch.hidden, side, side))
             patches = views.transpose(tape, views.reshape(tape, patches, (run.batch, arch.hidden, side * side)), 1, 2)
             token = views.expand_first(tape, token, run.batch)
             x = views.cat(tape, [token, patches], (run.batch, side * side + 1, arch.hidden))
@@ -125,8 +122,8 @@ class Vit(Bert):
     def layer(self, run: Run, x: Tensor, context: parts.Shared, kind: str) -> Tensor:
         """One layer, pre-norm."""
         tape, arch = run.tape, run.arch
+        normed = parts.layer_norm(run, x, "layernorm_before")
         with tape.scope("attention"):
-            normed = parts.layer_norm(run, x, "layernorm_before")
             y = self.attention(run, normed)
             y = run.linear(y, "o_proj", arch.hidden, bias=True)
         x = ops.add(tape, y, x)

@@ -56,4 +56,4 @@ class GptNeox(Decoder):
 
     def loss(self, run: Run, x: Tensor, labels: Tensor) -> Tensor:
         """Logits and shifted cross entropy."""
-        return heads.language_model_loss(run, x, "embed_out", "embed_in")
+        return heads.language_model_loss(run, x, "lm_head", "embed_in")

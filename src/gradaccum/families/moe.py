@@ -43,7 +43,7 @@ class Mixtral(Llama):
             logits = products.mm(tape, flat, weight)
             scores = ops.keep_result(tape, "Softmax", ops.cast(tape, logits, "fp32"))
             chosen = tape.new((rows, k), "int64")
-            best = ops.gathered(tape, scores, (rows, k), {"indices": chosen})
+            best = ops.gathered(tape, scores, (rows, k), {"indices": chosen}, "Topk")
             if arch.normalised_choice:
                 best = ops.divide(tape, best, ops.summed_last(tape, best))
             if not self.weights_in_fp32:

@@ -11,7 +11,7 @@ from gradaccum.graph import Tensor
 from gradaccum.setting import Setting
 from gradaccum.tape import Tape
 
-HEADS = {"lm_head", "score", "classifier", "embed_out", "decoder"}
+HEADS = {"lm_head", "score", "classifier", "decoder"}
 """Output heads: never adapted by ``all-linear``, never quantized."""
 
 
