@@ -1,6 +1,6 @@
 import pytest
 
-from gradaccum.activations import saved_bytes, trace
+from gradaccum.activations import parameters_of, saved_bytes, trace
 from gradaccum.architecture import architecture
 from gradaccum.families import FAMILIES
 from gradaccum.setting import Setting
@@ -69,6 +69,25 @@ def test_residuals_in_a_row_keep_as_much_as_side_by_side():
     side, row = (trace(read("gpt_neox", use_parallel_residual=flag), Setting(), 2, 16) for flag in (True, False))
     assert {p.name for p, _ in side.parameters} == {p.name for p, _ in row.parameters}
     assert row.saved - side.saved == 4 * 2 * 2 * 16 * 48
+
+
+# As Transformers and peft call them; tests/verify asks Transformers itself.
+WEIGHTS = {"weight", "bias", "cls_token", "position_embeddings"}
+EXPERTS = {"gate_up_proj", "down_proj"}
+
+
+@pytest.mark.parametrize("model_type", FAMILIES)
+@pytest.mark.parametrize("method", ["full", "lora", "qlora"])
+def test_weights_bear_the_names_of_the_original(model_type, method):
+    parameters = [p for p, _ in parameters_of(read(model_type), Setting(method=method))]
+    names = {p.name.rpartition(".")[2] for p in parameters}
+    of_experts = EXPERTS if model_type in {"mixtral", "qwen3_moe"} else set()
+    assert names <= WEIGHTS | of_experts | (set() if method == "full" else {"lora_A", "lora_B"})
+    assert names >= {"weight"} | of_experts
+    # Without adapters all weights learn; with them nothing else does.
+    assert {p.name.rpartition(".")[2] for p in parameters if p.trainable} == (
+        names if method == "full" else {"lora_A", "lora_B"}
+    )
 
 
 @pytest.mark.parametrize("attention, dtype", [("eager", "bf16"), ("sdpa", "bool")])
