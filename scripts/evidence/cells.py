@@ -118,6 +118,12 @@ def cells() -> tuple[Cell, ...]:
     return found
 
 
+@cache
+def itemised() -> int:
+    """Recorded cells that hold a line for each tensor, as tests/oracle compares them."""
+    return sum("ledger" in cell for path in recordings() for _, cell in recorded(path))
+
+
 def needed() -> list[Path]:
     """Files that a comparison depends on: this one, modules of the package, the catalogue's models, the recordings."""
     done = subprocess.run([sys.executable, "-c", NEEDED], capture_output=True, text=True, check=True)

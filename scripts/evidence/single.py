@@ -6,7 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from statistics import median
 
-from evidence.cells import cells
+from evidence.cells import cells, itemised
 from evidence.measured import rows
 from evidence.predictions import in_group, predictions, summary
 from evidence.tables import BOUND, share
@@ -37,6 +37,7 @@ FIGURES: dict[str, Callable[[], str]] = {
     "computed": lambda: format_count(sum(found.peak is not None for found in predictions())),
     "not_computed": lambda: format_count(sum(found.peak is None for found in predictions())),
     "cells": lambda: format_count(len(cells())),
+    "itemised": lambda: format_count(itemised()),
     "points": lambda: format_count(sum(cell.points for cell in cells())),
     "models": lambda: format_count(len({cell.model for cell in cells()})),
     "difference": lambda: f"{format_count(max(cell.difference for cell in cells()))} B",
