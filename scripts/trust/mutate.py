@@ -66,7 +66,14 @@ GROUPS = {
 }
 """What is mutated: formulas and the numbers they are read from; models and memory; the tape. Beside each its unit tests."""
 
-EVERYWHERE = ("golden/test_cases.py", "golden/cases.jsonl", "golden/facts.jsonl", "golden/coverage.csv", "derived")
+EVERYWHERE = (
+    "golden/test_cases.py",
+    "golden/cases.jsonl",
+    "golden/derived.jsonl",
+    "golden/facts.jsonl",
+    "golden/coverage.csv",
+    "derived",
+)
 CELLS_OF_A_MODEL = 3
 """Of each recorded model so many cells, drawn by chance, meet the mutants of ``RECORDED``."""
 RECORDED = {"models", "tape"}

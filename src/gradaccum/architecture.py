@@ -6,27 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from gradaccum.defaults import NAMES, completed
 from gradaccum.errors import InputError
 from gradaccum.units import read_count
 
-# The same size goes by other names in some families.
-NAMES = {
-    "hidden_size": ("hidden_size", "n_embd"),
-    "num_hidden_layers": ("num_hidden_layers", "n_layer"),
-    "num_attention_heads": ("num_attention_heads", "n_head"),
-    "max_position_embeddings": ("max_position_embeddings", "n_positions"),
-    "intermediate_size": ("intermediate_size", "n_inner"),
-    "experts": ("num_local_experts", "num_experts"),
-}
-# What Transformers takes where a config leaves a key out; null is not the same: it means none.
-DEFAULTS: dict[str, dict[str, Any]] = {
-    "mistral": {"sliding_window": 4096},
-    "qwen3": {"head_dim": 128},
-    "gemma2": {"sliding_window": 4096, "head_dim": 256, "attn_logit_softcapping": 50.0, "final_logit_softcapping": 30.0},
-    "gemma3_text": {"sliding_window": 4096, "head_dim": 256},
-    "mixtral": {"num_local_experts": 8, "num_experts_per_tok": 2},
-    "qwen3_moe": {"num_experts": 128, "num_experts_per_tok": 8, "moe_intermediate_size": 768},
-}
 MOST = 10**9
 """Largest size of one dimension that is taken for real."""
 ACTIVATIONS = {
@@ -36,6 +19,14 @@ ACTIVATIONS = {
     "gelu_pytorch_tanh": "gelu",
     "gelu_new": "gelu_new",
     "relu": "relu",
+}
+
+
+MIXTURES = ("mixtral", "qwen3_moe")
+# Switches that change what a block does, and that no block here knows.
+SWITCHES = {
+    "gpt2": ("add_cross_attention", "reorder_and_upcast_attn", "scale_attn_by_inverse_layer_idx"),
+    "bert": ("add_cross_attention", "is_decoder"),
 }
 
 
@@ -79,7 +70,7 @@ class _Config:
     def __init__(self, config: Mapping[str, Any]) -> None:
         self.config = config
 
-    def count(self, key: str, default: int | None = None, *, most: int = MOST) -> int:
+    def count(self, key: str, default: int | None = None, *, least: int = 1, most: int = MOST) -> int:
         """A size; the default where the key is absent or null, an error where there is none."""
         names = NAMES.get(key, (key,))
         name = next((n for n in names if self.config.get(n) is not None), None)
@@ -89,13 +80,13 @@ class _Config:
             name, value = names[0], default
         else:
             try:
-                value = read_count(self.config[name], "config")
+                value = read_count(self.config[name], "config", minimum=least)
             except InputError as error:
-                words = {"key": name, "value": self.config[name], "greatest": most}
+                words = {"key": name, "value": self.config[name], "least": least, "greatest": most}
                 raise InputError("config", error.code, "config_count", **words) from error
         # A default may be too large beside another size: patches of 16 pixels in an image of 12.
         if value > most:
-            raise InputError("config", "too_large", "config_count", key=name, value=value, greatest=most)
+            raise InputError("config", "too_large", "config_count", key=name, value=value, least=least, greatest=most)
         return value
 
     def flag(self, key: str, *, default: bool) -> bool:
@@ -131,18 +122,25 @@ def architecture(config: object, known: tuple[str, ...]) -> Architecture:
         raise InputError("config", "missing", "config_key", key="model_type")
     if not isinstance(model_type, str) or model_type not in known:
         raise InputError("config", "unsupported_model", "model", value=model_type, known=", ".join(known))
-    config = _completed(model_type, config)
+    config = completed(config)
     read = _Config(config)
+    _check_switches(read, model_type)
     hidden, heads = read.count("hidden_size"), read.count("num_attention_heads")
     kv_heads = read.count("num_key_value_heads", heads)
     if heads % kv_heads:
         raise InputError("config", "inconsistent", "config_heads", heads=heads, kv_heads=kv_heads)
     head_size = _head_size(read, hidden, heads)
     layers = read.count("num_hidden_layers", most=10_000)
-    sliding_window = read.count("sliding_window", 0) if config.get("use_sliding_window", True) else 0
+    # The switch is Qwen's alone, and off unless it is set.
+    slides = not model_type.startswith("qwen") or read.flag("use_sliding_window", default=False)
+    sliding_window = read.count("sliding_window", 0) if slides else 0
     rotary = int(head_size * _fraction(config))
     encoder = model_type in ("bert", "vit")
     image = read.count("image_size", 224) if model_type == "vit" else 0
+    experts = read.count("experts", None if model_type in MIXTURES else 0)
+    experts_per_token = read.count("num_experts_per_tok", None if model_type in MIXTURES else 0)
+    if experts and experts_per_token > experts:
+        raise InputError("config", "inconsistent", "config_experts", experts=experts, per_token=experts_per_token)
     return Architecture(
         model_type=model_type,
         hidden=hidden,
@@ -154,7 +152,10 @@ def architecture(config: object, known: tuple[str, ...]) -> Architecture:
         head_size=head_size,
         vocabulary=0 if model_type == "vit" else read.count("vocab_size"),
         tied=read.flag("tie_word_embeddings", default=model_type in ("gpt2", "gemma2", "gemma3_text", "bert")),
-        qkv_bias=read.flag("attention_bias", default=model_type in ("qwen2", "gpt_neox", "bert")) or (model_type == "vit"),
+        qkv_bias=read.flag(
+            "qkv_bias" if model_type == "vit" else "attention_bias",
+            default=encoder or model_type in ("qwen2", "gpt_neox"),
+        ),
         output_bias=model_type != "qwen2" and read.flag("attention_bias", default=encoder or model_type == "gpt_neox"),
         mlp_bias=read.flag("mlp_bias", default=encoder),
         positions=read.count("max_position_embeddings", 512 if encoder else 0)
@@ -163,8 +164,8 @@ def architecture(config: object, known: tuple[str, ...]) -> Architecture:
         rotary=rotary,
         sliding_window=sliding_window,
         sliding_layers=_sliding(read, model_type, layers) if sliding_window else (),
-        experts=read.count("experts", None if model_type in ("mixtral", "qwen3_moe") else 0),
-        experts_per_token=read.count("num_experts_per_tok", None if model_type in ("mixtral", "qwen3_moe") else 0),
+        experts=experts,
+        experts_per_token=experts_per_token,
         normalised_choice=read.flag("norm_topk_prob", default=model_type != "qwen3_moe"),
         activation=_activation(config, model_type),
         softcap_attention=read.has("attn_logit_softcapping"),
@@ -178,11 +179,15 @@ def architecture(config: object, known: tuple[str, ...]) -> Architecture:
     )
 
 
-def _completed(model_type: str, config: Mapping[str, Any]) -> dict[str, Any]:
-    """The config with its family's defaults; the number of experts may go by another name and then needs none."""
-    experts = any(config.get(name) is not None for name in NAMES["experts"])
-    defaults = DEFAULTS.get(model_type, {})
-    return {key: value for key, value in defaults.items() if not (experts and key in NAMES["experts"])} | dict(config)
+def _check_switches(read: _Config, model_type: str) -> None:
+    """Keys that make another model than the one a family writes down: better no answer than that of its neighbour."""
+    for key in SWITCHES.get(model_type, ()):
+        if read.flag(key, default=False):
+            raise InputError("config", "unsupported_model", "config_switch", key=key, value=True)
+    for key, plain in (("mlp_only_layers", []), ("decoder_sparse_step", 1)) if model_type == "qwen3_moe" else ():
+        value = read.config.get(key)
+        if value not in (None, plain):
+            raise InputError("config", "unsupported_model", "config_switch", key=key, value=value)
 
 
 def _head_size(read: _Config, hidden: int, heads: int) -> int:
@@ -218,12 +223,15 @@ def _sliding(read: _Config, model_type: str, layers: int) -> tuple[bool, ...]:
     types = read.config.get("layer_types")
     if isinstance(types, list) and len(types) == layers:
         return tuple(kind == "sliding_attention" for kind in types)
+    if model_type in ("qwen2", "qwen3"):
+        first = read.count("max_window_layers", 28, least=0)
+        return tuple(index >= first for index in range(layers))
     if model_type == "gemma2":
         return tuple(index % 2 == 0 for index in range(layers))
     if model_type == "gemma3_text":
         pattern = read.count("sliding_window_pattern", 6)
         return tuple((index + 1) % pattern != 0 for index in range(layers))
-    return (model_type in ("mistral", "mixtral", "phi3"),) * layers
+    return (model_type in ("mistral", "mixtral", "phi3", "qwen3_moe"),) * layers
 
 
 def _activation(config: Mapping[str, Any], model_type: str) -> str:

@@ -42,6 +42,7 @@ _TO_ASCII = {ord(c): str(i % 10) for i, c in enumerate("٠١٢٣٤٥٦٧٨٩۰۱
 # Marks that steer the direction of text and spaces that do not break: they come along when a figure is copied from a page.
 _INVISIBLE = dict.fromkeys(map(ord, "\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff"))
 _NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:([,٬_])\d{3})(?:\1\d{3})*|\d+)?(?:\.\d+)?", re.ASCII)
+_WHOLE = re.compile(r"[+-]?[1-9]\d*", re.ASCII)
 _EXPONENT = re.compile(r"[eE][+-]?\d{1,4}", re.ASCII)
 _LONGEST_TEXT = 400
 
@@ -143,7 +144,7 @@ def system_of(unit: str) -> System:
 def _number_with_unit(text: str, field: str) -> Fraction:
     plain = plain_text(text)
     match = _NUMBER.match(plain)
-    if len(plain) > _LONGEST_TEXT or match is None or not any(c.isdigit() for c in match.group()):
+    if match is None or not any(c.isdigit() for c in match.group()):
         raise InputError(field, "wrong_type", "size", value=text)
     unit = plain[match.end() :].strip()
     if not unit:
@@ -163,13 +164,7 @@ def _fraction(value: object, field: str, rule: str, *, exponent: bool = False) -
     if isinstance(value, int):
         return Fraction(value)
     if isinstance(value, str):
-        plain = plain_text(value)
-        number, match = plain, _NUMBER.match(plain)
-        if exponent and match is not None and _EXPONENT.fullmatch(plain[match.end() :]):
-            number = match.group()
-        if len(plain) > _LONGEST_TEXT or not _NUMBER.fullmatch(number) or not any(c.isdigit() for c in number):
-            raise InputError(field, "wrong_type", rule, value=value)
-        value = Decimal(re.sub("[,٬_]", "", plain))
+        value = _decimal(value, field, rule, exponent=exponent)
     elif isinstance(value, float):
         # repr gives the shortest decimal that means this double: 0.1 is one tenth, as the reader wrote it.
         value = Decimal(repr(value))
@@ -182,3 +177,17 @@ def _fraction(value: object, field: str, rule: str, *, exponent: bool = False) -
     if isinstance(exponent_of_ten, int) and exponent_of_ten < -2 * _LONGEST_TEXT:
         raise InputError(field, "wrong_type", rule, value=entered)
     return Fraction(value)
+
+
+def _decimal(text: str, field: str, rule: str, *, exponent: bool) -> Decimal:
+    """The number a text writes; a whole one of too many digits to read is still known to be too large."""
+    plain = plain_text(text)
+    number, match = plain, _NUMBER.match(plain)
+    if exponent and match is not None and _EXPONENT.fullmatch(plain[match.end() :]):
+        number = match.group()
+    long = len(plain) > _LONGEST_TEXT
+    if long and _WHOLE.fullmatch(plain):
+        raise InputError(field, "not_positive" if plain.startswith("-") else "too_large", rule, value=text)
+    if long or not _NUMBER.fullmatch(number) or not any(c.isdigit() for c in number):
+        raise InputError(field, "wrong_type", rule, value=text)
+    return Decimal(re.sub("[,٬_]", "", plain))

@@ -19,14 +19,15 @@ MOST_CELLS = 4_096
 
 
 def nearest_name(name: str, known: Iterable[str]) -> str | None:
-    """The known name that a misspelt one most likely means, or None when nothing is near.
+    """The known name that a misspelt or shortened one most likely means, or None when nothing is near.
 
-    >>> nearest_name("micro_bach", ["micro_batch", "replicas"])
-    'micro_batch'
+    >>> nearest_name("micro_bach", ["micro_batch", "replicas"]), nearest_name("a100", ["A10", "A100 40GB"])
+    ('micro_batch', 'A100 40GB')
     """
     # A long text cannot be a misspelt name, and comparing one is slow.
-    folded = {k.casefold(): k for k in known}
-    matches = difflib.get_close_matches(name[:100].casefold(), folded, n=1, cutoff=0.6)
+    typed, folded = name[:100].casefold(), {k.casefold(): k for k in known}
+    longer = [k for k in folded if typed and k.startswith(typed)]
+    matches = longer or difflib.get_close_matches(typed, folded, n=1, cutoff=0.6)
     return folded[matches[0]] if matches else None
 
 

@@ -309,7 +309,9 @@ def test_a_buffer_of_few_bits_is_rounded_after_every_addition(a, dtype, gradient
     assert close((found["right_sum"], found["right_mean"]), (buffer_of(each, "fp32"), buffer_of(each, "fp32") / a))
     wrong = buffer_of(each, dtype)
     assert close((found["wrong_sum"], found["wrong_mean"]), (wrong, wrong / a))
-    assert close(found["gradient_error"], abs(Fraction(wrong) / exact - 1))
+    # Gradients that spread may add up to nothing, and of nothing no share is wrong.
+    assert ("gradient_error" in found) is bool(exact)
+    assert not exact or close(found["gradient_error"], abs(Fraction(wrong) / exact - 1))
 
 
 @few

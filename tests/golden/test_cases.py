@@ -1,4 +1,7 @@
-"""Public questions with their right answers, as requests of the contract (``cases.jsonl``)."""
+"""Public questions with their right answers, as requests of the contract (``cases.jsonl``), and more of their kind.
+
+``derived.jsonl`` has questions at the edges whose answers were derived by hand, each with its derivation.
+"""
 
 import json
 import re
@@ -8,7 +11,12 @@ import pytest
 
 from gradaccum import api
 
-CASES = [json.loads(line) for line in (Path(__file__).parent / "cases.jsonl").read_text(encoding="utf-8").splitlines()]
+HERE = Path(__file__).parent
+CASES = [
+    json.loads(line)
+    for name in ("cases.jsonl", "derived.jsonl")
+    for line in (HERE / name).read_text(encoding="utf-8").splitlines()
+]
 
 
 def agrees(expected, found, tolerance):

@@ -2,9 +2,12 @@ from dataclasses import fields, replace
 
 import pytest
 
+from gradaccum.activations import parameters_of
 from gradaccum.architecture import ACTIVATIONS, MOST, Architecture, architecture
+from gradaccum.defaults import left_out
 from gradaccum.errors import InputError
 from gradaccum.families import FAMILIES, family_of
+from gradaccum.setting import Setting
 
 SIZES = {"hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 4, "num_attention_heads": 4, "vocab_size": 100}
 
@@ -23,7 +26,21 @@ def read(model_type, **more):
         ("gpt2", {"n_inner": 99, "intermediate_size": None, "n_positions": 5}, {"mlp": 99, "positions": 5}),
         ("qwen2", {}, {"qkv_bias": True, "output_bias": False}),
         ("qwen2", {"sliding_window": 8, "use_sliding_window": False}, {"sliding_window": 0}),
-        ("qwen2", {"sliding_window": 8}, {"sliding_layers": (False,) * 4}),
+        ("qwen2", {"sliding_window": 8}, {"sliding_window": 0, "sliding_layers": ()}),
+        ("qwen2", {"sliding_window": 8, "use_sliding_window": True}, {"sliding_window": 8, "sliding_layers": (False,) * 4}),
+        ("qwen2", {"use_sliding_window": True, "max_window_layers": 0}, {"sliding_window": 4096, "sliding_layers": (True,) * 4}),
+        ("qwen3", {"use_sliding_window": True, "max_window_layers": 3}, {"sliding_window": 4096, "sliding_layers": (False,) * 3 + (True,)}),
+        ("qwen3_moe", {"sliding_window": 8, "max_window_layers": 3}, {"sliding_window": 0, "sliding_layers": ()}),
+        ("qwen3_moe", {"sliding_window": 8, "use_sliding_window": True, "max_window_layers": 3}, {"sliding_window": 8, "sliding_layers": (True,) * 4}),
+        ("qwen3_moe", {"mlp_only_layers": None, "decoder_sparse_step": None}, {"experts": 128}),
+        ("qwen3_moe", {"mlp_only_layers": [], "decoder_sparse_step": 1, "num_experts_per_tok": 128}, {"experts_per_token": 128}),
+        ("mistral", {"use_sliding_window": False}, {"sliding_window": 4096}),
+        ("mistral", {"num_attention_heads": 16}, {"kv_heads": 8}),
+        ("mistral", {"num_attention_heads": "١٦"}, {"kv_heads": 8}),
+        ("mistral", {"num_attention_heads": 16, "num_key_value_heads": None}, {"kv_heads": 16}),
+        ("gpt2", {"add_cross_attention": False, "reorder_and_upcast_attn": None}, {"layers": 4}),
+        ("vit", {"qkv_bias": False}, {"qkv_bias": False, "output_bias": True}),
+        ("vit", {"attention_bias": False}, {"qkv_bias": True}),
         ("qwen3", {}, {"head_size": 128}),
         ("mistral", {}, {"sliding_window": 4096, "sliding_layers": (True,) * 4}),
         ("mistral", {"sliding_window": None}, {"sliding_window": 0, "sliding_layers": ()}),
@@ -60,7 +77,17 @@ def test_what_a_config_leaves_out(model_type, more, expected):
         ({}, "missing", "config_key"),
         ({"model_type": "mamba"}, "unsupported_model", "model"),
         ({"model_type": ["llama"]}, "unsupported_model", "model"),
-        ({"model_type": "llama"}, "missing", "config_key"),
+        ({"model_type": "llama"} | SIZES | {"hidden_size": None}, "missing", "config_key"),
+        ({"model_type": "gpt2", "n_layer": None}, "missing", "config_key"),
+        ({"model_type": "mistral", "num_attention_heads": "many"}, "wrong_type", "config_count"),
+        ({"model_type": "qwen2", "use_sliding_window": True, "max_window_layers": -1}, "not_positive", "config_count"),
+        ({"model_type": "qwen2", "use_sliding_window": "true"}, "wrong_type", "config_flag"),
+        ({"model_type": "qwen3_moe", "mlp_only_layers": [0]}, "unsupported_model", "config_switch"),
+        ({"model_type": "qwen3_moe", "decoder_sparse_step": 2}, "unsupported_model", "config_switch"),
+        ({"model_type": "gpt2", "scale_attn_by_inverse_layer_idx": True}, "unsupported_model", "config_switch"),
+        ({"model_type": "bert", "is_decoder": True}, "unsupported_model", "config_switch"),
+        ({"model_type": "bert", "is_decoder": 1}, "wrong_type", "config_flag"),
+        ({"model_type": "mixtral", "num_local_experts": 4, "num_experts_per_tok": 5}, "inconsistent", "config_experts"),
         ({"model_type": "llama"} | SIZES | {"vocab_size": None}, "missing", "config_key"),
         ({"model_type": "llama"} | SIZES | {"hidden_size": 0}, "not_positive", "config_count"),
         ({"model_type": "llama"} | SIZES | {"hidden_size": -4}, "not_positive", "config_count"),
@@ -115,10 +142,44 @@ def test_token_types_are_read_where_they_are_given():
 
 def test_the_missing_key_is_named():
     with pytest.raises(InputError) as caught:
-        architecture(
-            {"model_type": "llama"} | {name: size for name, size in SIZES.items() if name != "vocab_size"}, tuple(FAMILIES)
-        )
+        architecture({"model_type": "llama"} | SIZES | {"vocab_size": None}, tuple(FAMILIES))
     assert caught.value.details["key"] == "vocab_size"
+
+
+# The models that Transformers 5.24 builds when nothing but the model type is given, counted on its meta device.
+@pytest.mark.parametrize(
+    "model_type, parameters",
+    [
+        ("gpt2", 124_439_808),
+        ("gpt_neox", 20_554_567_680),
+        ("llama", 6_738_415_616),
+        ("mistral", 7_241_732_096),
+        ("qwen2", 12_049_846_272),
+        ("qwen3", 12_049_461_248),
+        ("gemma2", 2_614_341_888),
+        ("gemma3_text", 2_628_658_432),
+        ("phi3", 3_821_079_552),
+        ("olmo2", 6_888_624_128),
+        ("granite", 6_738_415_616),
+        ("mixtral", 46_702_792_704),
+        ("qwen3_moe", 15_350_731_776),
+        ("bert", 109_483_778),
+        ("vit", 85_800_194),
+    ],
+)
+def test_a_config_of_nothing_but_its_type(model_type, parameters):
+    counted = parameters_of(architecture({"model_type": model_type}, tuple(FAMILIES)), Setting())
+    assert sum(parameter.count * times for parameter, times in counted) == parameters
+
+
+def test_sizes_left_out_are_named_with_what_is_taken():
+    assert left_out({"model_type": "gpt2", "n_embd": 64, "num_hidden_layers": 2}) == {
+        "num_attention_heads": 12,
+        "vocab_size": 50257,
+    }
+    assert left_out({"model_type": "mistral"} | SIZES) == {}
+    assert left_out({"model_type": "mistral"} | SIZES | {"num_attention_heads": 8}) == {"num_key_value_heads": 8}
+    assert left_out({"model_type": "mistral"} | SIZES | {"num_attention_heads": "many"}) == {}
 
 
 BASE = {"hidden": 64, "mlp": 128, "layers": 4, "heads": 4, "kv_heads": 4, "head_size": 16, "vocabulary": 100}
@@ -212,8 +273,8 @@ KEYS = [
     ("gpt2", {"max_position_embeddings": 5, "n_positions": 6}, {"positions": 5}),
     ("gpt2", {"tie_word_embeddings": False}, {"tied": False}),
     ("qwen2", {"attention_bias": False}, {"qkv_bias": False}),
-    ("qwen2", {"sliding_window": 8, "layer_types": ["full_attention", "sliding_attention"] * 2}, {"sliding_window": 8, "sliding_layers": (False, True) * 2}),
-    ("qwen2", {"sliding_window": 8, "layer_types": ["sliding_attention"] * 3}, {"sliding_window": 8, "sliding_layers": (False,) * 4}),
+    ("qwen2", {"sliding_window": 8, "use_sliding_window": True, "layer_types": ["full_attention", "sliding_attention"] * 2}, {"sliding_window": 8, "sliding_layers": (False, True) * 2}),
+    ("qwen2", {"sliding_window": 8, "use_sliding_window": True, "layer_types": ["sliding_attention"] * 3}, {"sliding_window": 8, "sliding_layers": (False,) * 4}),
     ("qwen2", {"sliding_window": 8, "use_sliding_window": False}, {}),
     ("qwen3_moe", {"num_experts": 16}, {"experts": 16}),
     ("qwen3_moe", {"norm_topk_prob": True}, {"normalised_choice": True}),
@@ -259,11 +320,11 @@ FAULTS = [
     ({"num_attention_heads": None}, {"key": "num_attention_heads"}),
     ({"num_hidden_layers": None}, {"key": "num_hidden_layers"}),
     ({"intermediate_size": None}, {"key": "intermediate_size"}),
-    ({"vocab_size": 0}, {"key": "vocab_size", "value": 0, "greatest": MOST}),
-    ({"vocab_size": MOST + 1}, {"key": "vocab_size", "value": MOST + 1, "greatest": MOST}),
-    ({"num_hidden_layers": 10_001}, {"key": "num_hidden_layers", "value": 10_001, "greatest": 10_000}),
-    ({"num_hidden_layers": "x"}, {"key": "num_hidden_layers", "value": "x", "greatest": 10_000}),
-    ({"hidden_size": None, "n_embd": -1}, {"key": "n_embd", "value": -1, "greatest": MOST}),
+    ({"vocab_size": 0}, {"key": "vocab_size", "value": 0, "least": 1, "greatest": MOST}),
+    ({"vocab_size": MOST + 1}, {"key": "vocab_size", "value": MOST + 1, "least": 1, "greatest": MOST}),
+    ({"num_hidden_layers": 10_001}, {"key": "num_hidden_layers", "value": 10_001, "least": 1, "greatest": 10_000}),
+    ({"num_hidden_layers": "x"}, {"key": "num_hidden_layers", "value": "x", "least": 1, "greatest": 10_000}),
+    ({"hidden_size": None, "n_embd": -1}, {"key": "n_embd", "value": -1, "least": 1, "greatest": MOST}),
     ({"tie_word_embeddings": 1}, {"key": "tie_word_embeddings", "value": 1}),
     ({"num_key_value_heads": 3}, {"heads": 4, "kv_heads": 3}),
     ({"hidden_size": 66}, {"hidden": 66, "heads": 4}),
@@ -274,7 +335,7 @@ FAULTS = [
     ({"partial_rotary_factor": 1.5}, {"key": "partial_rotary_factor", "value": 1.5}),
     ({"model_type": "mixtral", "num_experts_per_tok": None}, {"key": "num_experts_per_tok"}),
     ({"model_type": "mixtral", "num_local_experts": None}, {"key": "num_local_experts"}),
-    ({"model_type": "vit", "image_size": 12}, {"key": "patch_size", "value": 16, "greatest": 12}),
+    ({"model_type": "vit", "image_size": 12}, {"key": "patch_size", "value": 16, "least": 1, "greatest": 12}),
 ]
 
 

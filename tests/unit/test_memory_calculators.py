@@ -127,6 +127,21 @@ def test_a_config_goes_before_a_model():
     assert codes(ask("lora", {"config": CONFIG, "model": "gpt2", "rank": 1})) == ["config_over_model"]
 
 
+@pytest.mark.parametrize("language", ["en", "ar"])
+@pytest.mark.parametrize("calculator", ["lora", "training_memory", "plan"])
+def test_what_is_taken_for_sizes_left_out_is_said(calculator, language):
+    config = {name: size for name, size in CONFIG.items() if name not in ("vocab_size", "num_key_value_heads")}
+    inputs = {
+        "lora": {"rank": 1},
+        "training_memory": {"sequence_length": 48, "micro_batch": 2},
+        "plan": {"sequence_length": 48, "effective_batch": 4, "memory_budget": "1 GiB"},
+    }
+    response = ask(calculator, {"config": config} | inputs[calculator], language=language)
+    [note] = [note for note in response["notes"] if note["code"] == "config_defaults"]
+    assert "vocab_size = 32000" in note["message"]
+    assert "num_key_value_heads" not in note["message"]
+
+
 def test_a_soft_cap_runs_in_eager_attention():
     request = {"model": "gemma-2-2b", "sequence_length": 512, "micro_batch": 1}
     asked, eager, flash = (

@@ -115,8 +115,15 @@ def test_a_budget_is_rounded_down():
 
 @pytest.mark.parametrize(
     "name, near",
-    [("micro_bach", "micro_batch"), ("MICRO_BATCH", "micro_batch"), ("zzz", None), ("", None), ("m" * 10**6, None)],
-    ids=range(5),
+    [
+        ("micro_bach", "micro_batch"),
+        ("MICRO_BATCH", "micro_batch"),
+        ("Rep", "replicas"),
+        ("zzz", None),
+        ("", None),
+        ("m" * 10**6, None),
+    ],
+    ids=range(6),
 )
 def test_nearest_name(name, near):
     assert nearest_name(name, ["micro_batch", "replicas"]) == near

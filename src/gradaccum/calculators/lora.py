@@ -9,6 +9,7 @@ from gradaccum import adapters, comparison, models, peft_text, tex
 from gradaccum.architecture import Architecture
 from gradaccum.calculators.declaration import Answer, Calculator, Check, Field, Note, Output, Step, Values
 from gradaccum.catalogue import models as catalogue_models
+from gradaccum.defaults import left_out
 from gradaccum.families import FAMILIES
 from gradaccum.graph import BYTES
 from gradaccum.setting import Setting
@@ -39,8 +40,12 @@ def check_targets(values: Values) -> None:
 
 
 def model_notes(values: Values) -> list[Note]:
-    """Which of two models was used, when a request names both."""
-    return [Note("config_over_model")] if {"model", "config"} <= values.given else []
+    """Which of two models was used when a request names both, and what was taken for sizes its config leaves out."""
+    notes = [Note("config_over_model")] if {"model", "config"} <= values.given else []
+    if taken := left_out(values["config"]) if "config" in values else {}:
+        sizes = ", ".join(f"{name} = {size}" for name, size in taken.items())
+        notes.append(Note("config_defaults", {"family": values["config"]["model_type"], "sizes": sizes}))
+    return notes
 
 
 def _answer(values: Values) -> Answer:
