@@ -99,7 +99,7 @@ def main() -> None:
     for group in () if options.report else options.groups or GROUPS:
         write_tree(group, options.seed, 10**9 if options.all else MOST.get(group, 10**9))
         subprocess.run([sys.executable, "-m", "pytest", "tests"], cwd=TREE / group, check=True, env=environment())
-        (TREE / group / "about.json").write_text(json.dumps({"seed": options.seed}), encoding="utf-8")
+        (TREE / group / "about.json").write_text(json.dumps({"seed": options.seed, "source": source()}), encoding="utf-8")
     report()
 
 
@@ -223,9 +223,9 @@ def report() -> None:
         if not (tree / "about.json").exists():
             rows += [{key: before[key] for key in ("seed", "source")} | row for row in before["rows"] if row["group"] == group]
             continue
-        seed = json.loads((tree / "about.json").read_text(encoding="utf-8"))["seed"]
+        about = json.loads((tree / "about.json").read_text(encoding="utf-8"))
         changes, found = (json.loads((tree / name).read_text(encoding="utf-8")) for name in ("changes.json", "found.json"))
-        rows += [{"seed": seed, "source": source()} | row_of(group, module, changes, found, argued) for module in modules]
+        rows += [about | row_of(group, module, changes, found, argued) for module in modules]
     total = {key: sum(row[key] for row in rows) for key in COUNTED}
     print(total)
     if {row["group"] for row in rows} == set(GROUPS):
