@@ -123,6 +123,10 @@ def test_what_each_device_holds(sharding, config, replicas, precision, optimizer
     inputs = {"precision": precision, "optimizer": optimizer, "sharding": sharding, "replicas": replicas}
     found = ask("training_memory", config=config, sequence_length=4, micro_batch=1, defer_reduction=deferred, **inputs)
     assert (found["weights"], found["gradients"], found["optimizer_states"]) == tuple(held.values())
+    # AdamW over lists of tensors copies the weights it updates, once: each device those of its own part.
+    copied = whole["weights"] if optimizer == "adamw" else 0
+    step = next(phase["peak"] for phase in found["phases"] if phase["phase"] == "optimizer_step")
+    assert step == sum(held.values()) + pieces(copied, replicas if SHARDED[sharding] else 1)
 
 
 @settings(max_examples=60)

@@ -112,3 +112,7 @@ def test_names_that_could_be_meant_are_told_once():
     assert (error.rule, error.details["value"]) == ("known_names", "nothing, none")
     assert error.details["known"].split(", ") == ["down_proj", "gate_proj", "up_proj", "k_proj", "o_proj", "q_proj", "v_proj"]
     assert adapters.check_targets(LLAMA, "whatever") is None
+    # Only the last part of a path is told, however deep the layer lies.
+    with pytest.raises(InputError) as caught:
+        adapters.check_targets(models.chosen({"model": EACH["bert"]}), ("nothing",))
+    assert set(caught.value.details["known"].split(", ")) == {"query", "key", "value", "dense"}
