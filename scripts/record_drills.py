@@ -36,6 +36,10 @@ DRILLS = {
         "killed": ("browser/test_drills.py::test_python_that_is_killed_starts_again",),
         "memory": ("browser/test_drills.py::test_python_without_memory_starts_again",),
         "storage": ("browser/test_drills.py::test_a_browser_that_keeps_nothing",),
+        "damaged": (
+            "browser/test_kept_python.py::test_damaged_memory_is_replaced",
+            "browser/test_kept_python.py::test_damaged_file_of_pyodide_is_fetched_anew",
+        ),
         "older_worker": (
             "browser/test_offline.py::test_open_page_goes_on_when_the_site_changes_and_the_next_navigation_brings_the_new_one",
             "browser/test_offline.py::test_each_version_serves_its_own_files_and_the_old_one_ends_with_its_last_page",

@@ -134,14 +134,14 @@ const READY = `new Promise((done) => {
   setTimeout(() => done("silent " + section.dataset.state), ${PATIENCE});
   end();
 })`;
-const KEPT = `caches.keys().then(async (names) => {
-  const name = names.find((one) => one.startsWith("gradaccum-pyodide-"));
-  return String(Boolean(name) && (await (await caches.open(name)).keys()).length === 4);
-})`;
+const beside = (name) => readFileSync(new URL(name, import.meta.url), "utf8");
+const KEPT = beside("kept.js");
+const FORGET = beside("forget_memory.js");
 
 /** Milliseconds from the first key to the live result. */
-async function firstAnswer(tab, { address, field }) {
+async function firstAnswer(tab, { address, field }, { forget = false } = {}) {
   await tab.go(address);
+  if (forget) await tab.value(FORGET);
   await tab.value(`${control(field)}.select(), ${control(field)}.focus(), addEventListener("keydown", () => { globalThis.begun = performance.now(); }, { once: true, capture: true }), ""`);
   await tab.press("50");
   const [state, spent] = (await tab.value(READY)).split(" ");
@@ -157,21 +157,26 @@ async function strike(tab, field, number) {
   return JSON.parse(await tab.value("thisKey.then(JSON.stringify)"));
 }
 
-/** A reader whom the browser has never seen: a first visit, keys, and a second visit with what the first has kept. */
+/** A reader whom the browser has never seen: a first visit, keys, and visits with what the first has kept, without its memory and with. */
 async function visit(call, page) {
   const { userContext } = await call("browser.createUserContext", {});
-  const tab = await Tab.open(call, userContext);
+  const open = () => Tab.open(call, userContext);
+  const tab = await open();
   const first = await firstAnswer(tab, page);
   for (let number = 51; number < 56; number += 1) await strike(tab, page.field, number); // What only the first answers need is compiled.
   const keys = [];
   for (const number of NUMBERS) keys.push(await strike(tab, page.field, number));
-  while ((await tab.value(KEPT)) !== "true") await rest(100);
-  await tab.close();
-  const again = await Tab.open(call, userContext);
-  const second = await firstAnswer(again, page);
-  await again.close();
+  const found = { first, keys };
+  let last = tab;
+  for (const name of ["files", "memory"]) {
+    while ((await last.value(KEPT)) !== "memory") await rest(100);
+    await last.close();
+    last = await open();
+    found[name] = await firstAnswer(last, page, { forget: name === "files" });
+  }
+  await last.close();
   await call("browser.removeUserContext", { userContext });
-  return { first, second, keys };
+  return found;
 }
 
 const request = JSON.parse(await text(process.stdin));
@@ -180,7 +185,7 @@ try {
   const { call, heard, close } = await connect(browser.address);
   const { capabilities } = await call("session.new", { capabilities: {} });
   await call("session.subscribe", { events: ["log.entryAdded"] });
-  await call("script.addPreloadScript", { functionDeclaration: `() => {${readFileSync(new URL("keystrokes.js", import.meta.url), "utf8")}}` });
+  await call("script.addPreloadScript", { functionDeclaration: `() => {${beside("keystrokes.js")}}` });
   const pages = [];
   for (const page of request.pages) {
     const before = heard.length;

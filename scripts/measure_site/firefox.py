@@ -33,7 +33,7 @@ def find_firefox() -> str:
 
 
 def measure(program: str, server: Server) -> dict[str, Any]:
-    """For each calculator and language: milliseconds to the first answer, twice, those of keys, and errors on the console."""
+    """For each calculator and language: milliseconds to the first answer, three times; those of keys; errors on the console."""
     lighthouse.install()  # What speaks to the browser stands beside it.
     for path in sorted((shared_assets() / "pyodide").iterdir()):
         content(path, server.address)  # Packing them takes seconds, which are no reader's.
@@ -57,4 +57,5 @@ def measure(program: str, server: Server) -> dict[str, Any]:
 def summed(page: dict[str, Any]) -> dict[str, Any]:
     """One page's figures."""
     keys = {part: percentiles(sorted(round(key[part], 1) for key in page["keys"])) for part in PARTS}
-    return {"first": page["first"], "second": page["second"], "rounds": len(page["keys"]), **keys, "faults": page["faults"]}
+    starts = {name: page[name] for name in ("first", "files", "memory")}
+    return {**starts, "rounds": len(page["keys"]), **keys, "faults": page["faults"]}

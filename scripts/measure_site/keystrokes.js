@@ -35,6 +35,8 @@
     addEventListener("keydown", ({ timeStamp }) => { round.struck = timeStamp; }, { once: true, capture: true });
     const result = document.querySelector(".ga-calculator .ga-result");
     const watcher = new MutationObserver(async () => {
+      // On a busy machine what the key before left to be drawn may still come.
+      if (round?.answered === undefined) return;
       watcher.disconnect();
       const shown = now();
       await painted();

@@ -107,21 +107,25 @@ def keys(language: str) -> Iterable[list[str]]:
 
 
 def starts(language: str) -> Iterable[list[str]]:
-    """A row for each line: a first and a second visit."""
+    """A row for each line: a first visit and two later ones."""
     for row in result("boot")["found"]:
         speed = left_to_right(f"{figures.format_decimal(Fraction(row['bits'], 1_000_000), 1)} Mbit/s" if row["bits"] else "–")
         delay = left_to_right(f"{row['delay']} ms")
-        visits = [unfinished(language), "–"] if "failure" in row else [seconds(row["first"]), seconds(row["second"])]
+        visits = [unfinished(language), "–", "–"] if "failure" in row else spent(row)
         yield [text(words()[language][f"line.{row['line']}"]), speed, delay, *visits]
 
 
 def in_firefox(language: str) -> Iterable[list[str]]:
-    """A row for each calculator: a first and a second visit, keys, and errors on the console."""
+    """A row for each calculator: a first visit and two later ones, keys, and errors on the console."""
     for row in result("firefox")["found"]["rows"]:
-        visits = [seconds(row["first"]), seconds(row["second"])]
         times = [milliseconds(row["in_page"]["p95"]), milliseconds(row["painted"]["p95"])]
         faults = marked(left_to_right(len(row["faults"])), language, met=not row["faults"])
-        yield [calculator_name(row, language), *visits, *times, faults]
+        yield [calculator_name(row, language), *spent(row), *times, faults]
+
+
+def spent(row: dict[str, Any]) -> list[str]:
+    """From the first key to the live result: on a first visit, with files kept, with the memory kept too."""
+    return [seconds(row[name]) for name in ("first", "files", "memory")]
 
 
 ROWS: dict[str, Callable[[str], Iterable[list[str]]]] = {
@@ -173,8 +177,9 @@ def snapshot(name: str) -> str:
     found = result("snapshot")["found"]
     if name == "gain":
         return seconds(found["ordinary"] - found["restored"])
-    if name == "download":
-        return seconds(found["snapshot_packed"] * 8 * 1000 / LINES["fast_4g"][0])
+    if name.startswith("download_"):
+        bits, _ = LINES[name.removeprefix("download_")]
+        return seconds(found["snapshot_packed"] * 8 * 1000 / bits)
     if name in {"ordinary", "restored"}:
         return seconds(found[name])
     return left_to_right(f"{figures.format_decimal(Fraction(found[name], 10**6), 1)} MB")

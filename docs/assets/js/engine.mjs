@@ -13,7 +13,7 @@ const waiting = new Map();
 /** Python ran, and then it did not: the network has no part in that. */
 export class Stopped extends Error {}
 
-/** Where Pyodide came from ("kept", "cdn" or "site"), once it runs. */
+/** Where Pyodide came from ("kept", "cdn" or "site"), or "memory" where this browser kept a started one; null until it runs. */
 export let source = null;
 
 /** Python has answered at least once and still runs. */

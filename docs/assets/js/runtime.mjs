@@ -88,7 +88,7 @@ function serveFetched(root, bytes) {
 }
 
 /** The promise's outcome, or an error after `limit` milliseconds. */
-export function within(limit, promise) {
+function within(limit, promise) {
   let timer;
   const late = new Promise((_, reject) => {
     timer = setTimeout(() => reject(new Error(`no answer within ${limit} ms`)), limit);

@@ -1,40 +1,64 @@
 // Module worker: Python with this project's package. JSON text comes in, JSON text goes out, nothing else crosses the border:
 // Python's integers above 2^53 would arrive as bigint, None as undefined, and dicts as proxies that must be destroyed.
 
-import { download } from "./download.mjs";
+import { canVerify, download } from "./download.mjs";
 import { keep } from "./kept.mjs";
-import { fetchRuntime, startPyodide, within } from "./runtime.mjs";
+import { forgetMemory, keepMemory, readMemory } from "./memory.mjs";
+import { fetchRuntime, startPyodide } from "./runtime.mjs";
 
 const PACKAGE = "gradaccum";
-const WHEEL_LIMIT = 10_000;
+// Where Python finds the package, as it came: it imports from an archive, and unpacking it would take as long as reading it.
+const ARCHIVE = `/lib/${PACKAGE}.zip`;
 
 let run;
 
+/** Start Python from the memory that this browser kept, or else from the beginning. Tells where Pyodide came from. */
 async function boot() {
-  const base = new URL("../", import.meta.url);
-  const packageBaseUrl = new URL("python/", base).href;
-  const [lockFileContents, runtime] = await Promise.all([
-    readLock(`${packageBaseUrl}lock.json`),
-    fetchRuntime(new URL("pyodide/", base).href),
+  const packageBaseUrl = new URL("../python/", import.meta.url).href;
+  const [{ lockFileContents, archive }, runtime, memory] = await Promise.all([
+    fetchPackage(packageBaseUrl),
+    fetchRuntime(new URL("../pyodide/", import.meta.url).href),
+    readMemory(),
   ]);
-  const pyodide = await startPyodide(runtime, { lockFileContents, packageBaseUrl });
-  await loadWheel(pyodide);
-  run = pyodide.pyimport(`${PACKAGE}.api`).run;
+  const start = async (options) => {
+    const pyodide = await startPyodide(runtime, { lockFileContents, packageBaseUrl, ...options });
+    // Files are no part of the memory.
+    pyodide.FS.writeFile(ARCHIVE, archive);
+    return pyodide;
+  };
+  if (memory) {
+    try {
+      run = runOf(await start({ _loadSnapshot: memory }));
+      return "memory";
+    } catch (failure) {
+      console.info("Python starts from the beginning:", failure);
+      await forgetMemory();
+    }
+  }
+  const pyodide = await start({ _makeSnapshot: true });
+  pyodide.runPython(`import sys; sys.path.append("${ARCHIVE}"); import ${PACKAGE}.api`);
+  // Before anything is asked, so that nothing that a reader typed is in it.
+  const fresh = pyodide.makeMemorySnapshot();
+  run = runOf(pyodide);
   if (runtime.source !== "kept") keep(runtime.bytes);
+  keepMemory(fresh);
   return runtime.source;
 }
 
 /** Lock and wheel stand in a folder whose name changes with them, so no cache can pair those of two builds. */
-async function readLock(address) {
-  return JSON.parse(new TextDecoder().decode(await download(address)));
+async function fetchPackage(folder) {
+  const lockFileContents = JSON.parse(new TextDecoder().decode(await download(`${folder}lock.json`)));
+  const { file_name, sha256 } = lockFileContents.packages[PACKAGE];
+  const digest = sha256.match(/../g).map((pair) => String.fromCharCode(parseInt(pair, 16)));
+  const integrity = canVerify ? `sha256-${btoa(digest.join(""))}` : undefined;
+  return { lockFileContents, archive: await download(folder + file_name, { integrity }) };
 }
 
-async function loadWheel(pyodide) {
-  const problems = [];
-  const quiet = { messageCallback: () => {}, errorCallback: (message) => problems.push(message) };
-  // loadPackage does not throw when a wheel is missing: it resolves to the list of what it did load.
-  const loaded = await within(WHEEL_LIMIT, pyodide.loadPackage(PACKAGE, quiet));
-  if (!loaded.some(({ name }) => name === PACKAGE)) throw new Error(problems.join("; ") || `${PACKAGE} did not load`);
+/** The package's function, once it has answered: that it understood nothing, in words that it had to look up. */
+function runOf(pyodide) {
+  const { run: found } = pyodide.pyimport(`${PACKAGE}.api`);
+  if (JSON.parse(found("{}")).ok !== false) throw new Error(`${PACKAGE} does not answer`);
+  return found;
 }
 
 self.addEventListener("message", async ({ data }) => {
