@@ -152,8 +152,12 @@ def facts(html: str) -> Facts:
     body = page.find("article") or page.find("main") or page
     if not isinstance(body, Tag):
         return Facts(Counter(), Counter(), Counter())
-    for drawn in body.select(".arithmatex, script, style, .headerlink, .ga-wheel, .ga-unseen"):
+    # What ``postbuild`` adds to the finished site, the builder alone has not written.
+    for drawn in body.select(".arithmatex, script, style, .headerlink, .ga-wheel, .ga-unseen, .ga-pitfall"):
         drawn.decompose()
+    for mark in body.select("pre bdi, pre span"):
+        mark.unwrap()
+    body.smooth()
     headings = Counter(f"{heading.name}#{heading.get('id')}" for heading in body.find_all(re.compile("^h[1-6]$")))
     links = Counter(NAMED.sub("/ga/", str(link["href"])) for link in body.find_all("a", href=True))
     return Facts(headings, links, Counter(body.get_text(" ").split()))

@@ -2,6 +2,8 @@
 
 import pytest
 
+import directions
+import note_links
 import reproduce
 import upgrade_drill
 
@@ -45,6 +47,12 @@ def test_the_drill_sees_headings_links_and_figures_of_the_text_alone():
     # What the steps after MkDocs write into the pinned pages is no difference.
     finished = PAGE.replace("<p>", '<span class="ga-unseen">b</span><p>').replace('"y"', '"../assets/ga-0123abcd/y"')
     assert upgrade_drill.facts(finished) == upgrade_drill.facts(PAGE.replace('"y"', '"../assets/ga/y"'))
+    noted = note_links.link_notes('<article><p data-note="no_accumulation">Alone</p></article>', "en", 2)
+    assert "href" in noted
+    assert upgrade_drill.facts(noted).links == {}
+    code = '<article><pre><span class="c1"># عيّنة (b)</span></pre></article>'
+    assert upgrade_drill.facts(directions.with_whole_words(code)) == upgrade_drill.facts(code)
+    assert directions.with_whole_words(code) != code
 
 
 @pytest.mark.parametrize(
