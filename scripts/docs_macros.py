@@ -31,6 +31,7 @@ from page_parts import (
     licences,
     pictures,
     published,
+    quiz,
     reference,
     reliability,
     site,
@@ -147,5 +148,6 @@ def macros(language: str) -> dict[str, Any]:
         "site_snapshot": site.snapshot,
         "site_typing": site.typing,
         "site_missed": lambda part: site.missed(part, language),
+        "quiz_score": lambda questions: quiz.score_html(questions, language),
         "glossary": lambda group: glossary.glossary_list(group, language),
     }

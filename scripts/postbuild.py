@@ -44,6 +44,9 @@ FORMULA = re.compile(
 # A table whose first corner is empty.
 TABLE = re.compile(r"(?P<head><table>\s*<thead>\s*<tr>\s*<td[^>]*></td>.*?</thead>)(?P<rows>.*?</table>)", re.DOTALL)
 Formula = tuple[str, bool]
+MARKUP = re.compile(r"<[^>]*>")
+# Cells of so many characters are no narrower than their class says.
+LONG = ((100, "ga-longest"), (50, "ga-long"))
 # How KaTeX writes the sizes of a formula's parts; in the formulas alone, since a text may show such a tag too.
 SIZED = re.compile(r'<span(?: class="(?P<classes>[^"]*)")? style="(?P<style>[^"]*)">')
 WHEEL = '<code class="ga-wheel" dir="ltr"></code>'
@@ -166,7 +169,10 @@ def finish_page(html: str, language: str, formulas: dict[Formula, str]) -> str:
     html = re.sub(symbol, r'<th\1><span class="ga-unseen">\3</span><span aria-hidden="true">\2</span></th>', html)
     # A short name is never broken at a hyphen or a point of its own; a long one must be, or it would widen a phone's page.
     html = re.sub(r"<code>([^<]{1,26})</code>", r'<code class="ga-whole">\1</code>', html)
+    # The same for a term with a hyphen: within Arabic, its second half would stand at the other side of the page.
+    html = re.sub(r'<bdi lang="en">([^<]{1,26})</bdi>', with_whole_term, html)
     html = with_whole_words(html)
+    html = re.sub(r"<td>(.*?)</td>", with_room, html, flags=re.DOTALL)
     html = FORMULA.sub(lambda match: f"{match['open']}{formulas[formula_of(match)]}</{match['tag']}>", html)
     search = '<div class="md-search" data-md-component="search" role="dialog"'
     return replace_once(html, search, f'{search} aria-label="{SEARCH_NAMES[language]}"')
@@ -176,6 +182,18 @@ def with_named_rows(table: re.Match[str]) -> str:
     """A table whose first corner is empty has the names of its rows in the first column."""
     rows = re.sub(r"(<tr>\s*)<td([^>]*)>(.*?)</td>", r'\1<th\2 scope="row">\3</th>', table["rows"], flags=re.DOTALL)
     return f"{table['head']}{rows}"
+
+
+def with_whole_term(term: re.Match[str]) -> str:
+    """A term with a hyphen, never broken there."""
+    return f'<bdi lang="en" class="ga-whole">{term[1]}</bdi>' if "-" in term[1] else term[0]
+
+
+def with_room(cell: re.Match[str]) -> str:
+    """A cell that says when it holds much: outside a narrow screen it would be squeezed to a word a line, its row empty."""
+    length = len(unescape(MARKUP.sub("", cell[1])))
+    name = next((name for least, name in LONG if length >= least), "")
+    return f'<td class="{name}">{cell[1]}</td>' if name else cell[0]
 
 
 def free_of_base(html: str, language: str, base_path: str) -> str:

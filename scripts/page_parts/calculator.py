@@ -20,6 +20,8 @@ from page_parts.markup import formula, isolated, prose, tag, text
 
 SEARCHED = 20
 """A list of so many choices gets a search box."""
+SHORT = 18
+"""Characters of a choice that a list shows in half the width of the form."""
 COPY_FORMATS = ("text", "json", "command", "link")
 COMMENT = re.compile(r"^(?P<mark>\s*# )(?P<words>.*)$")
 TABLES = ("counts", "numbers", "table", "object")
@@ -47,7 +49,7 @@ def calculator_html(name: str, language: str) -> str:
         tag("noscript", tag("p", text(word("ui.noscript", language)), class_="ga-noscript")),
         tag("p", class_="ga-status", role="status"),
         tag("div", retry, " ", tag("code", class_="ga-command", dir="ltr"), class_="ga-retry", hidden=True),
-        tag("div", *map(output_html, response["view"]["outputs"]), class_="ga-result"),
+        tag("div", *(output_html(output, language) for output in response["view"]["outputs"]), class_="ga-result"),
         tag("div", *map(note_html, response["notes"]), class_="ga-notes"),
         tag("p", text(word("ui.worked_example", language)), class_="ga-caption"),
         steps_html(response["steps"]),
@@ -86,9 +88,15 @@ def field_html(declared: Calculator, field: Field, language: str) -> str:
         *parts,
         tag("p", text(help_text(declared, field, language)), id=f"{control}-help", class_="ga-help"),
         tag("p", id=f"{control}-error", class_="ga-error", hidden=True),
-        class_=f"ga-field ga-field-{field.kind}",
+        class_=f"ga-field ga-field-{field.kind}" + " ga-field-long" * has_long_choice(field, language),
         data_field=field.name,
     )
+
+
+def has_long_choice(field: Field, language: str) -> bool:
+    """Whether a list of choices would cut one of them in a narrow column; one with a search box shows short names."""
+    names = [ANY, *field.choices] if field.kind == "choices" else field.choices
+    return len(field.choices) < SEARCHED and any(len(choice_text(field.name, name, language)) > SHORT for name in names)
 
 
 def help_text(declared: Calculator, field: Field, language: str) -> str:
@@ -158,7 +166,7 @@ def options_html(field: Field, language: str) -> list[str]:
     return options
 
 
-def output_html(output: dict[str, Any]) -> str:
+def output_html(output: dict[str, Any], language: str) -> str:
     """One result: label, value, detail."""
     label = [text(output["label"])]
     if output["symbol"]:
@@ -167,7 +175,7 @@ def output_html(output: dict[str, Any]) -> str:
         "div",
         tag("span", *label, class_="ga-label"),
         " ",
-        *value_html(output),
+        *value_html(output, language),
         " ",
         tag("span", prose(output["detail"]), class_="ga-detail"),
         class_=output_class(output),
@@ -181,10 +189,12 @@ def output_class(output: dict[str, Any]) -> str:
     return " ".join(names)
 
 
-def value_html(output: dict[str, Any]) -> list[str]:
+def value_html(output: dict[str, Any], language: str) -> list[str]:
     """The figure, or the table or the files of an output that is a list."""
     if output["files"]:
-        return [tag("div", *map(file_html, output["files"]), class_="ga-files", data_search_exclude=True)]
+        names = [tag("button", text(file["name"]), type="button", dir="ltr") for file in output["files"]]
+        files = [file_html(file, language) for file in output["files"]]
+        return [tag("div", tag("div", *names, class_="ga-tabs"), *files, class_="ga-files", data_search_exclude=True)]
     if not output["table"]:
         return [tag("output", text(output["text"]), class_="ga-value", dir="ltr")]
     table = output["table"]
@@ -193,12 +203,17 @@ def value_html(output: dict[str, Any]) -> list[str]:
     return [tag("div", tag("table", tag("thead", head), tag("tbody", *rows)), class_="ga-table", tabindex="0")]
 
 
-def file_html(file: dict[str, str]) -> str:
-    """A file, named and whole; scripts put it behind a tab. A comment's words keep their own direction."""
+def file_html(file: dict[str, str], language: str) -> str:
+    """A file, named and whole; scripts put it behind a tab. A comment's words keep their own direction.
+
+    Tabs and buttons hold the place of those that scripts put there, so nothing below moves.
+    """
+    buttons = [tag("button", text(word(f"ui.{name}_file", language)), type="button") for name in ("copy", "download")]
     lines = [COMMENT.sub(_comment_html, text(line)) for line in file["text"].split("\n")]
     block = tag("pre", tag("code", "&#10;".join(lines)), dir="ltr", tabindex="0")
     heading = tag("p", text(file["name"]), class_="ga-file-name", dir="ltr")
-    return tag("div", heading, block, class_="ga-file no-copy", data_name=file["name"], data_language=file["language"])
+    bar = tag("div", *buttons, class_="ga-file-buttons")
+    return tag("div", bar, heading, block, class_="ga-file no-copy", data_name=file["name"], data_language=file["language"])
 
 
 def _comment_html(line: re.Match[str]) -> str:

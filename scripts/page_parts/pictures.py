@@ -82,6 +82,7 @@ def stepper_html(language: str) -> str:
     return tag(
         "div",
         tag("div", *buttons, class_="ga-buttons"),
+        tag("p", class_="ga-phase-name", role="status"),
         tag("p", text(word("ui.loop", language)), class_="ga-caption"),
         loop_html(LOOP.read_text(encoding="utf-8")),
         class_="ga-stepper",

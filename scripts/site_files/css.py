@@ -92,4 +92,13 @@ def is_used(selector: str, words: AbstractSet[str], tabs: AbstractSet[str]) -> b
         return False
     if any(value not in words for _, value in SETTING.findall(plain)):
         return False
-    return all(name in words for name in CLASS.findall(re.sub(r"\[[^\]]*\]", "", plain)))
+    return all(is_named(name, words) for name in CLASS.findall(re.sub(r"\[[^\]]*\]", "", plain)))
+
+
+def is_named(name: str, words: AbstractSet[str]) -> bool:
+    """Whether an element may have the class: some scripts hold its first part only, and complete it.
+
+    >>> is_named("tab--next", {"tab--"}), is_named("tab--next", {"tab", "next"})
+    (True, False)
+    """
+    return name in words or ("--" in name and name[: name.rindex("--") + 2] in words)

@@ -6,12 +6,19 @@ import pytest
 from playwright.sync_api import expect
 
 from measure_site import weight
-from measure_site.pages import KINDS
+from measure_site.pages import KINDS, SAVING
 from measure_site.server import Server
 from page_parts.site import GOALS
 
 # What is called a good score of cumulative layout shift ends at 0.1; text that breaks anew is far above this.
 MOST_MOVED = 0.02
+WATCHED = (
+    "globalThis.moved = 0; new PerformanceObserver((list) => { for (const { value } of list.getEntries()) moved += value; })"
+    ".observe({ type: 'layout-shift', buffered: true })"
+)
+# Where the parts of a page stand, also far below what the browser counts. Heads that sort a table are a little higher.
+PLACES = "[...document.querySelectorAll('.md-content :is(h2, h3, .ga-steps)')].map((one) => one.getBoundingClientRect().top + scrollY)"
+PIXELS = 16
 QUERY = {"ar": "الدفعة", "en": "batch"}
 
 
@@ -80,10 +87,7 @@ def test_fonts_of_text_are_asked_for_first_and_never_move_it(browser, packed, la
     context = browser.new_context(service_workers="block", viewport={"width": 412, "height": 823})
     late = []
     context.route("**/ibm-plex-*.woff2", lambda route: late.append(route))  # noqa: PLW0108 - Playwright looks at its parameters
-    context.add_init_script(
-        "globalThis.moved = 0; new PerformanceObserver((list) => { for (const { value } of list.getEntries()) moved += value; })"
-        ".observe({ type: 'layout-shift', buffered: true })"
-    )
+    context.add_init_script(WATCHED)
     page = context.new_page()
     asked = []
     page.on("request", lambda request: asked.append(request.url.rsplit("/", 1)[1]))
@@ -97,6 +101,22 @@ def test_fonts_of_text_are_asked_for_first_and_never_move_it(browser, packed, la
     assert [name for name in asked if name.startswith("ibm-plex") and others in name] == []
     assert page.evaluate("globalThis.moved") < MOST_MOVED
     context.close()
+
+
+@pytest.mark.parametrize("path", ["", "learn/quiz/", "calculators/planner/"])
+def test_nothing_moves_when_the_scripts_come(open_page, language, path):
+    page = open_page(f"{language}/{path}", line=f"{SAVING}; {WATCHED}", viewport={"width": 412, "height": 823})
+    page.wait_for_load_state("networkidle")
+    page.wait_for_timeout(300)
+    assert page.evaluate("globalThis.moved") < MOST_MOVED
+    alive = page.evaluate(PLACES)
+    page.route("**/js/*.mjs", lambda route: route.abort())
+    page.reload()
+    page.evaluate("document.fonts.ready")
+    printed = page.evaluate(PLACES)
+    page.guard.forgive("Failed to load resource")
+    assert len(printed) == len(alive) >= 5
+    assert [(one, other) for one, other in zip(printed, alive, strict=True) if abs(one - other) > PIXELS] == []
 
 
 TYPED_EARLY = """document.addEventListener('readystatechange', () => {

@@ -21,7 +21,9 @@ def test_a_newcomer_gets_a_recipe_in_at_most_five_steps(open_page, calculator_of
 
     step("understand", page.locator(".ga-paths a[href$='concept/']").click)
     expect(page.locator("h1#concept, h1").first).to_be_visible()
-    step("plan", page.locator("article a[href$='calculators/planner/']").first.click)
+    way = page.locator("article a[href$='calculators/planner/']").first
+    expect(way).to_be_in_viewport()
+    step("plan", way.click)
     calculator = calculator_of(page)
     expect(calculator.section).to_have_attribute("data-calculator", "plan")
     step("one's own batch", lambda: calculator.type("effective_batch", "128"))
@@ -32,3 +34,17 @@ def test_a_newcomer_gets_a_recipe_in_at_most_five_steps(open_page, calculator_of
     expect(code).to_contain_text("= 128")
     step("take it along", calculator.section.locator(".ga-file-buttons button").first.click)
     assert len(steps) <= MOST
+
+
+def test_a_phone_says_on_the_screen_what_became_of_a_key_and_of_a_press(open_page, calculator_of, language, words):
+    page = open_page(f"{language}/calculators/planner/", viewport={"width": 360, "height": 740})
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    calculator = calculator_of(page)
+    calculator.type("effective_batch", "128")
+    calculator.answered()
+    expect(calculator.section.locator(".ga-result")).not_to_be_in_viewport()
+    expect(calculator.status).to_have_text(words[language]["ui.updated"])
+    expect(calculator.status).to_be_in_viewport(ratio=1)
+    button = calculator.section.locator(".ga-file-buttons button").first
+    button.click()
+    expect(button).to_have_attribute("data-done", "")

@@ -1,6 +1,7 @@
 """Pages fit phones, tablets and desks."""
 
 import pytest
+from playwright.sync_api import expect
 
 PAGES = ["", "learn/formula/", "calculators/updates/", "calculators/loss-weights/", "reference/contract/", "evidence/accuracy/"]
 WIDTHS = [360, 768, 1280]
@@ -11,8 +12,68 @@ def test_nothing_is_wider_than_the_screen(open_page, language, path):
     page = open_page(f"{language}/{path}")
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 900})
-        page.wait_for_timeout(100)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        # A busy machine lays a page out a little later.
+        page.wait_for_function("(width) => document.documentElement.scrollWidth <= width", arg=width, timeout=10_000)
+
+
+SQUEEZED = """() => [...document.querySelectorAll('.md-typeset table:not([class]) :is(td, tbody th)')].filter((cell) =>
+  cell.textContent.length >= 50 && cell.clientWidth < 120).map((cell) => [cell.clientWidth, cell.textContent])"""
+
+
+@pytest.mark.parametrize("path", ["reference/contract/", "calculators/updates/", "evidence/reliability/"])
+def test_no_column_outside_a_phone_is_squeezed_to_a_word_a_line(open_page, language, path):
+    page = open_page(f"{language}/{path}", viewport={"width": 360, "height": 740}, java_script_enabled=False)
+    assert page.evaluate(SQUEEZED) == []
+
+
+def test_rows_of_plans_are_not_taller_than_what_is_seen_of_them(open_page, language):
+    """The reason of a plan stands outside a phone's screen: four lines of it at most."""
+    page = open_page(f"{language}/calculators/planner/", viewport={"width": 360, "height": 740})
+    heights = page.locator("[data-output=plans] tbody tr").evaluate_all("(rows) => rows.map((row) => row.clientHeight)")
+    assert len(heights) >= 3
+    assert max(heights) < 80
+
+
+def test_names_and_figures_of_a_list_fit_a_phone_together(open_page, language):
+    page = open_page(f"{language}/reference/dry-run/", viewport={"width": 360, "height": 740})
+    box = page.locator(".ga-table:not(:has(thead))")
+    assert box.evaluate("(box) => box.scrollWidth <= box.clientWidth")
+
+
+# The theme's script completes the name of the class, so its rules would be missed by a search for the whole name.
+def test_the_arrow_of_more_tabs_stands_at_their_end(open_page):
+    page = open_page("en/learn/pitfalls/clipping/", viewport={"width": 360, "height": 740})
+    arrow, tabs = page.locator(".tabbed-control--next").first, page.locator(".tabbed-set").first
+    expect(arrow).not_to_have_attribute("hidden", "")
+    ends = [one.evaluate("(one) => one.getBoundingClientRect().right") for one in (arrow, tabs)]
+    assert abs(ends[0] - ends[1]) < 20
+    assert arrow.evaluate("(one) => one.getBoundingClientRect().left") > 250
+
+
+def test_a_copy_button_covers_no_code_below_a_name(open_page, language):
+    page = open_page(f"{language}/learn/pitfalls/clipping/", viewport={"width": 360, "height": 740})
+    button = page.locator(".tabbed-block:first-child .filename + pre > .md-code__nav")
+    expect(button).to_have_count(1)
+    assert button.evaluate(
+        "(button) => button.getBoundingClientRect().bottom <= button.parentElement.getBoundingClientRect().top"
+    )
+
+
+CUT = """() => [...document.querySelectorAll('.ga-field select:not([hidden], [data-member])')].flatMap((list) => {
+  const style = getComputedStyle(list), pen = document.createElement('canvas').getContext('2d');
+  pen.font = style.font;
+  const room = list.clientWidth - parseFloat(style.paddingInlineStart) - parseFloat(style.paddingInlineEnd) - 16;
+  return [...list.options].map(({ text }) => text).filter((text) => list.clientWidth && pen.measureText(text).width > room);
+})"""
+
+
+@pytest.mark.parametrize("path", ["planner", "training-memory", "recipe", "updates", "learning-rate", "lora"])
+@pytest.mark.parametrize("width", WIDTHS)
+def test_no_closed_list_cuts_its_choice(open_page, language, path, width):
+    page = open_page(f"{language}/calculators/{path}/", viewport={"width": width, "height": 900})
+    page.evaluate("document.fonts.ready")
+    page.evaluate("() => { for (const fold of document.querySelectorAll('.ga-more')) fold.open = true; }")
+    assert page.evaluate(CUT) == []
 
 
 @pytest.mark.parametrize("width", WIDTHS)

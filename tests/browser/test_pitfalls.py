@@ -32,6 +32,33 @@ def test_page_stands_without_scripts(open_page, language, topic, words):
     assert identifiers[:2] == ["fix", "experiment"]
 
 
+# What a reader of a search engine sees at once: where the words end that say it, in heights of a screen.
+MEET = """() => {
+  const bottom = (element) => element.getBoundingClientRect().bottom / innerHeight;
+  const symptom = document.querySelector('.md-content h1 + p');
+  const fix = symptom.parentElement.querySelector('#fix + p');
+  const code = fix.parentElement.querySelector('pre');
+  return {symptom: bottom(symptom), fix: bottom(fix), code: code.getBoundingClientRect().top / innerHeight,
+          ordered: Boolean(fix.compareDocumentPosition(code) & Node.DOCUMENT_POSITION_FOLLOWING)};
+}"""
+DESK, PHONE = {"width": 1280, "height": 800}, {"width": 360, "height": 740}
+
+
+def test_symptom_and_fix_stand_on_the_first_screen(open_page, address, language):
+    """On a desk the code begins there as well; on a phone what to do is said, and the code is one swipe away at most."""
+    page = open_page(f"{language}/", java_script_enabled=False)
+    late = []
+    for topic in TOPICS:
+        page.goto(f"{address}/{language}/{path_of(topic)}")
+        for screen, code in ((DESK, 1), (PHONE, 2)):
+            page.set_viewport_size(screen)
+            met = page.evaluate(MEET)
+            if not (met["symptom"] < 1 and met["fix"] < 1 and met["code"] < code and met["ordered"]):
+                late.append((topic, screen["width"], met))
+    assert len(TOPICS) >= 16
+    assert late == []
+
+
 @pytest.mark.parametrize("page_name, field, text, output, shown", MOVED)
 def test_a_moved_parameter_changes_result_and_picture(
     open_page, calculator_of, language, page_name, field, text, output, shown

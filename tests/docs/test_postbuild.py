@@ -62,6 +62,18 @@ def test_rows_below_an_empty_corner_have_names():
     assert rows in finished(f"<table><thead><tr><th>method</th><th>GPU</th></tr></thead><tbody>{rows}</tbody></table>")
 
 
+def test_a_cell_with_much_to_say_asks_for_room():
+    page = finished(
+        f"<table><tr><td>{'word ' * 9}</td><td>{'word ' * 10}</td><td><a href='x'>{'word ' * 20}</a></td></tr></table>"
+    )
+    assert page.count("<td>") == page.count('<td class="ga-long">') == page.count('<td class="ga-longest">') == 1
+
+
+def test_a_term_with_a_hyphen_stays_whole():
+    page = finished('<bdi lang="en">micro-batch</bdi> <bdi lang="en">backward pass</bdi>')
+    assert '<bdi lang="en" class="ga-whole">micro-batch</bdi> <bdi lang="en">backward pass</bdi>' in page
+
+
 def test_no_browser_is_told_to_fetch_the_next_page():
     page = finished('<link rel="prev" href="../a/">\n<link rel="next" href="../b/">\n<link rel="icon" href="c.svg">')
     assert "c.svg" in page

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from gradaccum.messages import catalogue
+
 RIGHT = {"en": "Right.", "ar": "صواب."}
 
 
@@ -19,6 +21,12 @@ def questions(language_pages, language):
 
 def test_there_are_enough(questions):
     assert len(questions) >= 15
+
+
+def test_the_score_stands_in_the_page_before_any_answer(language_pages, language, questions):
+    score = language_pages[Path(language, "learn", "quiz", "index.html")].find(class_="ga-score")
+    shown = catalogue(language)["ui.quiz_score"].format(answered=0, all=len(questions), right=0)
+    assert score.get_text(strip=True) == shown
 
 
 def test_every_choice_is_explained_and_the_right_one_says_so(questions, language):

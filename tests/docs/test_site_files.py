@@ -11,7 +11,7 @@ from paths import shared_assets
 from site_files.css import used_rules
 from site_files.scripts import without_comments
 
-WORDS = {"here", "also", "custom", "tabbed-set", "__tabbed_1_1", "__tabbed_1_2"}
+WORDS = {"here", "also", "made--", "custom", "tabbed-set", "__tabbed_1_1", "__tabbed_1_2"}
 LANGUAGES = ("ar", "en")
 
 
@@ -22,6 +22,7 @@ LANGUAGES = ("ar", "en")
         (".never{a:b}", ""),
         (".never,.here,p{a:b}", ".here,p{a:b}"),
         (".here .never:hover{a:b}", ""),
+        (".made--whole,.here--whole{a:b}", ".made--whole{a:b}"),
         ("p:not(.never){a:b}", "p:not(.never){a:b}"),
         ("p:is(.never,.here:not(.also)){a:b}", "p:is(.never,.here:not(.also)){a:b}"),
         ("@media print{.never{a:b}.here{a:b}}", "@media print{.here{a:b}}"),

@@ -1,6 +1,7 @@
 // Copy buttons: the result as text, as JSON, as a command line, as a link.
 
 import { addressFor } from "./address.mjs";
+import { tick } from "./dom.mjs";
 
 /**
  * @param {HTMLElement} section a calculator
@@ -15,6 +16,7 @@ export function enableCopying(section, textOf, report) {
     button.addEventListener("click", async () => {
       try {
         await copy(format === "link" ? link() : textOf(format));
+        tick(button);
         report(true, format);
       } catch {
         report(false);

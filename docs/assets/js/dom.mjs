@@ -12,6 +12,12 @@ export function make(name, className = "", text = "") {
   return element;
 }
 
+/** Done, where it was asked for: the line that says so may stand outside the screen. */
+export function tick(button) {
+  button.dataset.done = "";
+  setTimeout(() => delete button.dataset.done, 2000);
+}
+
 /** An <output> is a live region by itself; several changing at once would talk over the one status line. */
 export function quiet(output) {
   output.setAttribute("aria-live", "off");

@@ -1,5 +1,6 @@
 // Files that an answer holds: one at a time behind tabs, each to be copied or downloaded.
 
+import { tick } from "./dom.mjs";
 import { word } from "./words.mjs";
 
 let made = 0;
@@ -45,6 +46,7 @@ function newLine(line) {
 }
 
 function addControls(box, say) {
+  for (const printed of box.querySelectorAll(".ga-tabs, .ga-file-buttons")) printed.remove();
   const files = [...box.querySelectorAll(".ga-file")];
   const bar = element("div", { className: "ga-tabs" });
   bar.setAttribute("role", "tablist");
@@ -94,7 +96,7 @@ function newButtons(file, say) {
   const bar = element("div", { className: "ga-file-buttons" });
   const copy = element("button", { type: "button", textContent: word("copy_file") });
   const download = element("button", { type: "button", textContent: word("download_file") });
-  copy.addEventListener("click", () => navigator.clipboard.writeText(textOf(file)).then(() => say(true), () => say(false)));
+  copy.addEventListener("click", () => navigator.clipboard.writeText(textOf(file)).then(() => (tick(copy), say(true)), () => say(false)));
   download.addEventListener("click", () => save(file.dataset.name, textOf(file)));
   bar.append(copy, download);
   return bar;

@@ -9,11 +9,9 @@ let forgetful = {}; // what is kept where the browser keeps nothing
 
 export function enhanceQuiz() {
   const questions = [...document.querySelectorAll(".ga-question")];
-  if (questions.length === 0 || document.querySelector(".ga-score")) return;
+  if (questions.length === 0 || document.querySelector(".ga-choice")) return;
   const all = questions.map((element) => new Question(element));
-  const score = new Score(all);
-  const above = questions[0].previousElementSibling;
-  (above?.matches("h2") ? above : questions[0]).before(score.element);
+  const score = new Score(document.querySelector(".ga-score"), all);
   const given = load();
   for (const question of all) {
     for (const choice of given[question.id] ?? []) question.choose(choice);
@@ -45,7 +43,6 @@ class Question {
     this.#buttons = [...choices.children].map((item, index) => this.#button(item, index));
     this.#feedback = make("div", "ga-feedback");
     choices.setAttribute("aria-labelledby", heading.id);
-    choices.classList.add("ga-answers");
     choices.setAttribute("role", "list"); // a list without numbers is no list to some readers
     details.hidden = true;
     details.after(this.#feedback);
@@ -104,20 +101,19 @@ function unmark(button) {
 }
 
 class Score {
-  element = make("div", "ga-score");
   #questions;
-  #text = make("p");
+  #text;
   #again = make("button", "md-button", word("quiz_again"));
 
-  constructor(questions) {
+  constructor(element, questions) {
     this.#questions = questions;
+    this.#text = element.querySelector("p");
     this.#again.type = "button";
     this.#again.addEventListener("click", () => {
       for (const question of questions) question.clear();
-      this.element.focus();
+      element.focus();
     });
-    this.element.tabIndex = -1;
-    this.element.append(this.#text, this.#again);
+    element.append(this.#again);
   }
 
   show() {

@@ -1,7 +1,6 @@
 // Step through the saw-tooth: a cursor on the picture, the phase in words, the line of the loop that runs lit.
 // Everything it needs stands in the page, so it works before Python has loaded, and without it.
 
-import { make } from "./dom.mjs";
 import { word } from "./words.mjs";
 
 const BEAT = 1100;
@@ -17,9 +16,6 @@ function enableStepper(figure) {
   if (positions.has(figure)) return;
   positions.set(figure, -1);
   const stepper = figure.querySelector(".ga-stepper");
-  const phase = make("p", "ga-phase-name");
-  phase.setAttribute("role", "status");
-  stepper.querySelector(".ga-buttons").after(phase);
   stepper.addEventListener("click", (event) => {
     const action = event.target.closest("[data-action]")?.dataset.action;
     if (action) act(figure, action);
