@@ -293,6 +293,20 @@ def test_stacked_products_are_flattened_and_looked_at_again():
     assert {(e.slot, e.size) for e in tape.ledger if e.operation == "Bmm"} == {("self", q.size), ("mat2", k.size)}
 
 
+def test_rows_that_cannot_be_merged_are_copied_first():
+    tape = Tape()
+    turned = views.transpose(tape, computed(tape, (4, 2, 6)), 0, 1)
+    before = len(tape.nodes)
+    output = products.mm(tape, turned, computed(tape, (6, 3)))
+    assert [node.name for node in tape.nodes[before:] if node.name != "Before"] == ["UnsafeView", "Mm"]
+    assert output.shape == (2, 4, 3)
+
+
+def test_one_part_alone_is_joined_to_itself():
+    tape = Tape()
+    assert views.cat(tape, [computed(tape, X)]).shape == X
+
+
 def test_the_gradient_of_weights_is_a_look_at_a_transposed_one():
     tape = Tape()
     output = products.mm(tape, computed(tape, (2, 4, 6)), computed(tape, (6, 3)))

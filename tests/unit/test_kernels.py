@@ -79,14 +79,15 @@ def test_flash_keeps_what_goes_in_and_a_number_for_each_row(groups):
     assert [(g.shape, g.dtype, g.strides) for g in found] == [(t.shape, "bf16", t.strides) for t in (q, k, v)]
 
 
-def test_flash_widens_heads_to_the_next_eight():
+@pytest.mark.parametrize("size, widened", [(4, 8), (12, 16), (60, 64), (63, 64)])
+def test_flash_widens_heads_to_the_next_eight(size, widened):
     run = run_of(attention="flash")
-    q, k, v = projections(run, 2, "bf16", 12)
+    q, k, v = projections(run, 2, "bf16", size)
     with Watched(run) as watched:
         output = attention._fused(run, q, k, v, masked=False)
-    wide = [(*t.shape[:3], 16) for t in (q, k, v)]
+    wide = [(*t.shape[:3], widened) for t in (q, k, v)]
     assert [shape for _, slot, shape, _ in watched.kept if slot in {"query", "key", "value"}] == wide
-    assert watched.stays == 2 * (2 * B * H * S * 16 + 2 * B * 2 * S * 16) + 4 * B * H * S + 3 * 8
+    assert watched.stays == 2 * (2 * B * H * S * widened + 2 * B * 2 * S * widened) + 4 * B * H * S + 3 * 8
     assert (output.shape, output.node.name) == (q.shape, "Slice")
     padded = [node for node in run.tape.nodes if node.name == "ConstantPadNd"]
     shapes = [node.rule(run.tape, None)[0] for node in padded]
