@@ -45,6 +45,8 @@ def test_a_phone_says_on_the_screen_what_became_of_a_key_and_of_a_press(open_pag
     expect(calculator.section.locator(".ga-result")).not_to_be_in_viewport()
     expect(calculator.status).to_have_text(words[language]["ui.updated"])
     expect(calculator.status).to_be_in_viewport(ratio=1)
+    field, status = calculator.control("effective_batch").bounding_box(), calculator.status.bounding_box()
+    assert field["y"] + field["height"] <= status["y"]
     button = calculator.section.locator(".ga-file-buttons button").first
     button.click()
     expect(button).to_have_attribute("data-done", "")
