@@ -65,3 +65,13 @@ def test_the_arabic_site_keeps_questions_that_have_arabic_in_them(open_page, que
     ask(page, question)
     expect(results(page).first).to_be_attached()
     expect(page.locator(".ga-search-offer")).to_have_count(0)
+
+
+def test_no_result_lists_words_that_the_reader_never_typed(open_page):
+    page = open_page("en/")
+    page.locator(".md-search__input").click()
+    ask(page, "clipping")
+    expect(results(page).first).to_be_visible()
+    listed = page.locator(".md-search-result__terms")
+    expect(listed.first).to_be_attached()
+    assert not any(one.is_visible() for one in listed.all())
