@@ -6,6 +6,7 @@ import pytest
 
 from gradaccum.api import run
 from gradaccum.calculators import FORMS
+from paths import shared_assets
 
 START = """async () => {
   const script = document.querySelector('script[src$="calculator.mjs"]').src;
@@ -144,3 +145,13 @@ def test_damaged_file_of_pyodide_is_fetched_anew(reader):
     assert reader.evaluate(ANSWERS, requests()[:2]) == [run(request) for request in requests()[:2]]
     await_kept(reader)
     reader.guard.check()
+
+
+def test_python_starts_where_its_memory_cannot_be_written_down(open_page, calculator_of):
+    """As it would be with a Pyodide that has no such thing any more."""
+    page = open_page("ar/")
+    script = (shared_assets() / "js" / "worker.mjs").read_text(encoding="utf-8").replace("makeMemorySnapshot", "noSuchThing")
+    page.route("**/js/worker.mjs", lambda route: route.fulfill(body=script, content_type="text/javascript"))
+    with page.expect_console_message(lambda message: "could not be written down" in message.text, timeout=60_000):
+        calculator_of(page).type("replicas", "4")
+        calculator_of(page).shows(effective_batch="128")

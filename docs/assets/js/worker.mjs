@@ -38,11 +38,21 @@ async function boot() {
   const pyodide = await start({ _makeSnapshot: true });
   pyodide.runPython(`import sys; sys.path.append("${ARCHIVE}"); import ${PACKAGE}.api`);
   // Before anything is asked, so that nothing that a reader typed is in it.
-  const fresh = pyodide.makeMemorySnapshot();
+  const fresh = memoryOf(pyodide);
   run = runOf(pyodide);
   if (runtime.source !== "kept") keep(runtime.bytes);
-  keepMemory(fresh);
+  if (fresh) keepMemory(fresh);
   return runtime.source;
+}
+
+/** What the next start may wake up in, or null: that it cannot be written down is no reason not to start. */
+function memoryOf(pyodide) {
+  try {
+    return pyodide.makeMemorySnapshot();
+  } catch (failure) {
+    console.info("The memory of Python could not be written down:", failure);
+    return null;
+  }
 }
 
 /** Lock and wheel stand in a folder whose name changes with them, so no cache can pair those of two builds. */
