@@ -8,7 +8,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, Error, Page
 
-from measure_site.pages import LINES, SAVING
+from measure_site.pages import LINES, SAVING, VISITS
 from measure_site.server import Line, Server, content
 from paths import shared_assets
 
@@ -36,7 +36,7 @@ def visits(browser: Browser, server: Server, line: Line) -> dict[str, int]:
     """Three visits of one reader, who saves data: nothing has come before the first key."""
     context = browser.new_context(service_workers="block")
     try:
-        return {name: visit(context.new_page(), server, line, forget=name == "files") for name in ("first", "files", "memory")}
+        return {name: visit(context.new_page(), server, line, forget=name == "files") for name in VISITS}
     finally:
         context.close()
 

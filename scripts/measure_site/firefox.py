@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from measure_site import lighthouse
-from measure_site.pages import LANGUAGES
+from measure_site.pages import LANGUAGES, VISITS
 from measure_site.server import Server, content
 from measure_site.typing_speed import CASES, PARTS, percentiles
 from paths import shared_assets
@@ -57,5 +57,5 @@ def measure(program: str, server: Server) -> dict[str, Any]:
 def summed(page: dict[str, Any]) -> dict[str, Any]:
     """One page's figures."""
     keys = {part: percentiles(sorted(round(key[part], 1) for key in page["keys"])) for part in PARTS}
-    starts = {name: page[name] for name in ("first", "files", "memory")}
+    starts = {name: page[name] for name in VISITS}
     return {**starts, "rounds": len(page["keys"]), **keys, "faults": page["faults"]}

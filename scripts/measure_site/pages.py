@@ -21,6 +21,9 @@ LINES = {
     "unthrottled": (0, 0),
 }
 
+# What a reader's browser has kept when a page is opened: nothing, Pyodide's files, and the memory of a start too.
+VISITS = ("first", "files", "memory")
+
 # A reader who saves data: nothing is fetched unasked.
 SAVING = "Object.defineProperty(navigator, 'connection', {get: () => ({saveData: true, effectiveType: '4g', downlink: 10})})"
 

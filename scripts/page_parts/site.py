@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 from gradaccum import figures
-from measure_site.pages import LINES
+from measure_site.pages import LINES, VISITS
 from page_parts.answers import PageError, word
 from page_parts.markup import left_to_right, tag, text
 from paths import DOCS, ROOT
@@ -125,7 +125,7 @@ def in_firefox(language: str) -> Iterable[list[str]]:
 
 def spent(row: dict[str, Any]) -> list[str]:
     """From the first key to the live result: on a first visit, with files kept, with the memory kept too."""
-    return [seconds(row[name]) for name in ("first", "files", "memory")]
+    return [seconds(row[name]) for name in VISITS]
 
 
 ROWS: dict[str, Callable[[str], Iterable[list[str]]]] = {
