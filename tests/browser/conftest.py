@@ -10,12 +10,13 @@ import json
 import os
 import sys
 import threading
+import time
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import Error, expect, sync_playwright
 
 from gradaccum.messages import catalogue
 from measure_site.pages import SAVING
@@ -43,6 +44,23 @@ FLAGS = [
 FAST = SAVING.replace("true", "false")
 # Generous, because Python starts on a machine that may be busy with other tests.
 START = 60_000
+
+
+def wait_until(page, question, satisfied=bool):
+    """Ask a page until its answer satisfies, be it the page that follows this one.
+
+    Playwright's own waiting takes a promise itself for true, and is refused by the content security policy on its second try.
+    """
+    end, answer = time.monotonic() + START / 1000, None
+    while time.monotonic() < end:
+        try:
+            if satisfied(answer := page.evaluate(question)):
+                return answer
+        except Error as error:
+            if "Execution context was destroyed" not in error.message:  # As it is of a page that is being left.
+                raise
+        page.wait_for_timeout(100)
+    raise AssertionError(f"{question}: {answer}")
 
 
 class _Quiet(SimpleHTTPRequestHandler):
@@ -241,6 +259,13 @@ class Calculator:
         for name, text in outputs.items():
             expect(self.output(name)).to_have_text(text, timeout=START)
 
+    def copied(self, button):
+        """What a press of a button puts on the clipboard, where something else stood before."""
+        before = "what was copied before"
+        self.page.evaluate("(text) => navigator.clipboard.writeText(text)", before)
+        button.click()
+        return wait_until(self.page, "navigator.clipboard.readText()", lambda text: text != before)
+
     def error(self, field):
         return self.section.locator(f"[data-field={field}] .ga-error")
 
@@ -284,6 +309,11 @@ def calculator_of():
 
 
 @pytest.fixture(scope="session")
+def until():
+    return wait_until
+
+
+@pytest.fixture(scope="session")
 def kept_pages(browser, address, cdn):
     """Pages in which Python runs, one per path, kept for all tests that only type and look."""
     pages = {}
@@ -323,6 +353,7 @@ def as_printed(page):
           form.reset();
           for (const folded of form.querySelectorAll('details')) folded.open = false;
           document.querySelector('.ga-calculator').dataset.state = 'reset';
+          document.querySelector('.ga-status').textContent = '';
           form.dispatchEvent(new Event('input', {bubbles: true}));
         }"""
     )

@@ -63,13 +63,10 @@ def requests():
     return [json.dumps({**one, "language": language, "view": True}) for one in SOME for language in ("ar", "en")]
 
 
-def await_kept(page, *, whole=bool):
+@pytest.fixture(scope="module")
+def await_kept(until):
     """Wait until a memory is kept, or until the addresses of all that are satisfy ``whole``."""
-    for _ in range(600):
-        if whole(kept := page.evaluate(KEPT)):
-            return
-        page.wait_for_timeout(100)
-    pytest.fail(f"kept at the end: {kept}")
+    return lambda page, whole=bool: until(page, KEPT, whole)
 
 
 def again(page):
@@ -79,7 +76,7 @@ def again(page):
 
 
 @pytest.fixture(scope="module")
-def reader(kept_pages):
+def reader(kept_pages, await_kept):
     """A page of a reader whose browser has kept the memory."""
     page = kept_pages("ar/learn/pitfalls/clipping/")
     page.evaluate(START)
@@ -95,7 +92,7 @@ def test_next_visit_wakes_up_and_answers_the_same_bytes(reader):
     reader.guard.check()
 
 
-def test_what_the_reader_typed_is_not_in_what_is_kept(open_page, calculator_of):
+def test_what_the_reader_typed_is_not_in_what_is_kept(open_page, calculator_of, await_kept):
     page = open_page("en/")
     calculator_of(page).type("replicas", "987654321")
     calculator_of(page).answered()
@@ -109,7 +106,7 @@ def test_what_the_reader_typed_is_not_in_what_is_kept(open_page, calculator_of):
 
 
 @pytest.mark.parametrize("damage", ["cut", "changed", "not packed", "of another build", "without contents"])
-def test_damaged_memory_is_replaced(reader, damage):
+def test_damaged_memory_is_replaced(reader, damage, await_kept):
     reader.evaluate(DAMAGE, damage)
     assert again(reader) == "kept"
     assert reader.evaluate(ANSWERS, requests()[:2]) == [run(request) for request in requests()[:2]]
@@ -118,7 +115,7 @@ def test_damaged_memory_is_replaced(reader, damage):
     reader.guard.check()
 
 
-def test_one_memory_is_kept_at_a_time(reader):
+def test_one_memory_is_kept_at_a_time(reader, await_kept):
     """Of this build and this browser; that of an older build goes when a new one is written."""
     reader.evaluate(FORGET)
     reader.evaluate("caches.open('gradaccum-memory-older').then((cache) => cache.put('/older', new Response('')))")
@@ -128,7 +125,7 @@ def test_one_memory_is_kept_at_a_time(reader):
     reader.guard.check()
 
 
-def test_damaged_file_of_pyodide_is_fetched_anew(reader):
+def test_damaged_file_of_pyodide_is_fetched_anew(reader, await_kept):
     """Its digest is checked each time; nothing but the digest could tell."""
     reader.evaluate(FORGET)
     reader.evaluate(

@@ -5,13 +5,12 @@ import os
 import re
 import shutil
 import threading
-import time
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Error, expect
+from playwright.sync_api import expect
 
 from paths import SITE, shared_assets
 
@@ -146,43 +145,27 @@ def partition(pages):
     return [[page for page in pages if ("/pitfalls/" in page) == of_experiment] for of_experiment in (True, False)]
 
 
-def until(page, promise):
-    """Wait until an expression, or the promise that it makes, comes true, be it in the page that follows this one.
-
-    Playwright's own waiting takes a promise itself for true, and is refused by the content security policy on its second try.
-    """
-    end = time.monotonic() + PATIENCE
-    while not holds(page, promise):
-        assert time.monotonic() < end, promise
-        page.wait_for_timeout(100)
-
-
-def holds(page, promise):
-    """Whether it is true now; of a page that is being left nothing is."""
-    try:
-        return page.evaluate(promise)
-    except Error as error:
-        if "Execution context was destroyed" not in error.message:
-            raise
-        return False
-
-
-def await_kept(page, site, address, language, *, python=True):
+@pytest.fixture
+def await_kept(until, site, address):
     """Wait until every page with a calculator and, if asked for, Python are kept."""
-    wanted = [f"{address}/{path}" for path in pages_with_calculator(site, language)]
-    until(page, f"Promise.all({wanted}.map((url) => caches.match(url))).then((found) => found.every(Boolean))")
-    if python:
-        until(
-            page,
-            "caches.keys().then(async (names) => {"
-            " const name = names.find((one) => one.startsWith('gradaccum-pyodide-'));"
-            " return name && (await (await caches.open(name)).keys()).length === 4; })",
-        )
+
+    def wait(page, language, *, python=True):
+        wanted = [f"{address}/{path}" for path in pages_with_calculator(site, language)]
+        until(page, f"Promise.all({wanted}.map((url) => caches.match(url))).then((found) => found.every(Boolean))")
+        if python:
+            until(
+                page,
+                "caches.keys().then(async (names) => {"
+                " const name = names.find((one) => one.startsWith('gradaccum-pyodide-'));"
+                " return name && (await (await caches.open(name)).keys()).length === 4; })",
+            )
+
+    return wait
 
 
-def test_every_calculator_works_without_a_network(visit, host, site, address, calculator_of, language):
+def test_every_calculator_works_without_a_network(visit, host, site, address, calculator_of, language, await_kept):
     page = visit(f"{language}/")
-    await_kept(page, site, address, language)
+    await_kept(page, language)
     host.down = True
     page.reload()
     calculator = calculator_of(page)
@@ -203,10 +186,10 @@ def test_every_calculator_works_without_a_network(visit, host, site, address, ca
 
 
 def test_open_page_goes_on_when_the_site_changes_and_the_next_navigation_brings_the_new_one(
-    visit, host, site, next_site, address, calculator_of
+    visit, host, next_site, address, calculator_of, await_kept, until
 ):
     page = visit("en/")
-    await_kept(page, site, address, "en")
+    await_kept(page, "en")
     host.folder = next_site
     calculator = calculator_of(page)
     calculator.type("replicas", "4")
@@ -224,10 +207,12 @@ def test_open_page_goes_on_when_the_site_changes_and_the_next_navigation_brings_
     calculator_of(page).shows(effective_batch="128")
 
 
-def test_each_version_serves_its_own_files_and_the_old_one_ends_with_its_last_page(visit, host, site, next_site, address):
+def test_each_version_serves_its_own_files_and_the_old_one_ends_with_its_last_page(
+    visit, host, next_site, address, await_kept, until
+):
     page = visit("en/", PLAIN)
     outsider = visit("../outside", PLAIN)  # No page of the site, so it keeps no worker from ending.
-    await_kept(page, site, address, "en", python=False)
+    await_kept(page, "en", python=False)
     host.folder = next_site
     page.goto(f"{address}/en/calculators/updates/")
     expect(page).to_have_title(re.compile(" 2$"))
@@ -246,19 +231,19 @@ def test_each_version_serves_its_own_files_and_the_old_one_ends_with_its_last_pa
     assert list(kept(page)) == ["gradaccum-site-00000000"]
 
 
-def test_kept_page_is_shown_when_the_network_stays_silent(visit, host, site, next_site, address):
+def test_kept_page_is_shown_when_the_network_stays_silent(visit, host, next_site, address, await_kept):
     host.patience = SHORT
     page = visit("en/", PLAIN)
-    await_kept(page, site, address, "en", python=False)
+    await_kept(page, "en", python=False)
     host.folder, host.silent = next_site, "/en/calculators/updates/"
     page.goto(f"{address}/en/calculators/updates/")
     expect(page).not_to_have_title(re.compile(" 2$"))
     host.goes_on.set()
 
 
-def test_errors_are_never_kept(visit, host, site, address):
+def test_errors_are_never_kept(visit, host, await_kept, until):
     page = visit("en/", PLAIN)
-    await_kept(page, site, address, "en", python=False)
+    await_kept(page, "en", python=False)
     host.failing = r"learn/memory|never\.0123abcd\.min\.js"
     assert page.evaluate("fetch('learn/memory/').then(({status}) => status)") == 503
     assert page.evaluate("fetch('never.0123abcd.min.js').then(({status}) => status)") == 503
@@ -272,9 +257,9 @@ def test_errors_are_never_kept(visit, host, site, address):
     assert page.evaluate("fetch('learn/memory/').then(({status}) => status)") == 200
 
 
-def test_page_comes_from_the_network_while_there_is_one(visit, host, site, next_site, address):
+def test_page_comes_from_the_network_while_there_is_one(visit, host, next_site, await_kept):
     page = visit("en/", PLAIN)
-    await_kept(page, site, address, "en", python=False)
+    await_kept(page, "en", python=False)
     host.folder = next_site
     page.reload()
     expect(page).to_have_title(re.compile(" 2$"))
