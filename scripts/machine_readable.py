@@ -15,11 +15,12 @@ import hashlib
 import html
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
+from formula_text import with_formula_texts
 from gradaccum import __version__
 from paths import CONFIGS, ROOT
 from search_index import description_in
@@ -31,19 +32,17 @@ NAV = re.compile(r"^ +- (?P<title>[^\n]+?):(?: (?P<page>\S+\.md))?$", re.MULTILI
 QUESTION = re.compile(
     r'<h3 id="(?P<id>[^"]+)">(?P<question>.*?)<a class="headerlink".*?</h3>(?P<answer>.*?)(?=<h[23] |</article>)', re.DOTALL
 )
-TEX = re.compile(r"\\\((.*?)\\\)|\\\[(.*?)\\\]", re.DOTALL)
 CHANGES = "changes.xml"
 
 
-def plain(markup: str) -> str:
-    r"""The text of a piece of HTML in one line, formulas as TeX between dollar signs.
+def plain(markup: str, texts: Mapping[str, str]) -> str:
+    r"""The text of a piece of HTML in one line, formulas as plain text by their TeX.
 
-    >>> plain(r"<p>In <em>b</em>, <span>\(b + a\)</span> &amp; more.</p>")
-    'In b, $b + a$ & more.'
+    >>> plain(r"<p>In <em>b</em>, <span>\(b \cdot a\)</span> &amp; more.</p>", {r"b \cdot a": "b · a"})
+    'In b, b · a & more.'
     """
     text = re.sub(r"<[^>]+>", "", re.sub(r"<(script|style|svg)\b.*?</\1>", "", markup, flags=re.DOTALL))
-    text = TEX.sub(lambda match: f"${(match[1] or match[2]).strip()}$", html.unescape(text))
-    return " ".join(text.split())
+    return " ".join(with_formula_texts(html.unescape(text), texts).split())
 
 
 def navigation(language: str) -> Iterator[tuple[str, str]]:
@@ -54,13 +53,13 @@ def navigation(language: str) -> Iterator[tuple[str, str]]:
         yield match["title"], "" if not page else "./" if page == "index" else f"{page.removesuffix('index').rstrip('/')}/"
 
 
-def structured_data(markup: str, language: str, page: str, base: str) -> str:
+def structured_data(markup: str, language: str, page: str, base: str, texts: Mapping[str, str]) -> str:
     """A page with the data that search engines read about it; the data block is never executed."""
     common = {"@context": "https://schema.org", "url": f"{base}{language}/{page}", "inLanguage": language}
     if page == FAQ:
-        found = common | {"@type": "FAQPage", "mainEntity": questions(markup)}
+        found = common | {"@type": "FAQPage", "mainEntity": questions(markup, texts)}
     elif APPLICATIONS.search(page):
-        found = common | application(markup)
+        found = common | application(markup, texts)
     else:
         return markup
     # "</" would end the element inside a string.
@@ -68,26 +67,26 @@ def structured_data(markup: str, language: str, page: str, base: str) -> str:
     return markup.replace("</head>", f'<script type="application/ld+json">{block}</script></head>', 1)
 
 
-def questions(markup: str) -> list[dict[str, Any]]:
+def questions(markup: str, texts: Mapping[str, str]) -> list[dict[str, Any]]:
     """The questions of a page and their answers."""
     return [
         {
             "@type": "Question",
-            "name": plain(match["question"]),
-            "acceptedAnswer": {"@type": "Answer", "text": plain(match["answer"])},
+            "name": plain(match["question"], texts),
+            "acceptedAnswer": {"@type": "Answer", "text": plain(match["answer"], texts)},
         }
         for match in QUESTION.finditer(markup)
     ]
 
 
-def application(markup: str) -> dict[str, Any]:
+def application(markup: str, texts: Mapping[str, str]) -> dict[str, Any]:
     """The calculator of a page."""
     title = re.search(r"<h1[^>]*>(.*?)(?:<a class=\"headerlink\"|</h1>)", markup, re.DOTALL)
     if title is None:
         raise ValueError("a page with a calculator has no heading")
     return {
         "@type": "WebApplication",
-        "name": plain(title[1]),
+        "name": plain(title[1], texts),
         "description": description_in(markup),
         "applicationCategory": "DeveloperApplication",
         "operatingSystem": "Any",

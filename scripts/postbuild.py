@@ -27,6 +27,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from directions import with_whole_words
+from formula_text import formula_text, one_line
 from machine_readable import structured_data, write_feed, write_llms, write_root_llms
 from note_links import link_notes
 from page_parts.node import run_node
@@ -58,15 +59,17 @@ def main(site_dir: str | Path, base_url: str | None = None) -> None:
     site = Path(site_dir)
     base = (base_url or os.environ.get("SITE_URL") or configured_base()).rstrip("/") + "/"
     pages = {path: path.read_text(encoding="utf-8") for lang in DIRECTIONS for path in sorted((site / lang).rglob("*.html"))}
-    formulas, rules = without_styles(render_formulas(pages.values()))
+    rendered = render_formulas(pages.values())
+    texts = {one_line(tex): formula_text(markup) for (tex, _), markup in rendered.items()}
+    formulas, rules = without_styles(rendered)
     with (site / STYLES).open("a", encoding="utf-8") as sheet:
         sheet.write(rules)
     named = WHEEL.replace("></", f">{wheel_hash(site)}</")
-    workers = {language: complete_search(site, language) for language in DIRECTIONS}
+    workers = {language: complete_search(site, language, texts) for language in DIRECTIONS}
     for path, html in pages.items():
         language = path.relative_to(site).parts[0]
         if path.name == "index.html":
-            html = structured_data(html, language, address_of(path.parent, site / language), base)  # noqa: PLW2901
+            html = structured_data(html, language, address_of(path.parent, site / language), base, texts)  # noqa: PLW2901
         finished = finish_page(html, language, formulas).replace(configured_base(), base).replace(WHEEL, named)
         finished = replace_once(finished, *workers[language])
         finished = link_notes(finished, language, depth=len(path.relative_to(site).parts) - 2)

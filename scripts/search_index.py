@@ -12,9 +12,11 @@ import hashlib
 import html
 import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from formula_text import with_formula_texts
 from paths import DOCS
 
 SOURCES = DOCS / "search"
@@ -22,18 +24,25 @@ SOURCES = DOCS / "search"
 DESCRIPTION = ("description", 300.0)
 
 
-def complete_search(site: Path, language: str) -> tuple[str, str]:
+def complete_search(site: Path, language: str, texts: Mapping[str, str]) -> tuple[str, str]:
     """Finish index and worker of one language; return the worker's old and new name."""
-    complete_index(site, language)
+    complete_index(site, language, texts)
     return replace_worker(site / language / "assets" / "javascripts" / "workers")
 
 
-def complete_index(site: Path, language: str) -> None:
-    """Add the descriptions and phrasings of the pages of one language to its index."""
+def complete_index(site: Path, language: str, texts: Mapping[str, str]) -> None:
+    """Add the descriptions and phrasings of the pages of one language to its index, and make its formulas readable.
+
+    Excerpts show the text of the index, in which formulas are TeX.
+    """
+    isolated = {
+        html.escape(tex, quote=False): f'<bdi dir="ltr">{html.escape(text, quote=False)}</bdi>' for tex, text in texts.items()
+    }
     path = site / language / "search" / "search_index.json"
     index = json.loads(path.read_text(encoding="utf-8"))
     said = phrasings(language)
     for entry in index["docs"]:
+        entry["text"] = with_formula_texts(entry["text"], isolated)
         if entry["location"] == page_of(entry):
             description = description_in((site / language / entry["location"] / "index.html").read_text(encoding="utf-8"))
             entry[DESCRIPTION[0]] = " ".join([description, said.pop(entry["location"], "")]).strip()
