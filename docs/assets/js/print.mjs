@@ -12,10 +12,11 @@ export function enablePrinting(section) {
     const form = section.querySelector(".ga-form");
     const address = addressFor(form, section.dataset.calculator).href;
     section.querySelector(".ga-source").textContent = address.length > LONGEST ? location.href.split("#")[0] : address;
-    // The theme unfolds everything for paper; of the further inputs, those matter that the reader opened or changed.
+    // The theme unfolds everything for paper; of the further inputs, those matter that the reader opened or changed, and those
+    // that were typed and not chosen: figures rest on them.
     const changed = new Set(controls(form).filter((control) => textOf(control) !== startingText(control)));
     for (const more of section.querySelectorAll(".ga-more")) {
-      more.classList.toggle("ga-kept", more.open || [...changed].some((control) => more.contains(control)));
+      more.classList.toggle("ga-kept", more.open || controls(form).some((control) => more.contains(control) && (changed.has(control) || (control.type === "text" && textOf(control)))));
     }
     document.documentElement.classList.add(MARK);
     print();
