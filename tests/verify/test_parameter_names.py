@@ -9,6 +9,7 @@ from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForImageClas
 from gradaccum.activations import parameters_of
 from gradaccum.architecture import architecture
 from gradaccum.catalogue import models
+from gradaccum.defaults import completed
 from gradaccum.families import FAMILIES
 from gradaccum.setting import Setting
 
@@ -36,3 +37,12 @@ def ours(config):
 def test_names_and_sizes_are_those_of_transformers(model_type):
     shallow = {key: DEPTH.get(key, value) for key, value in CONFIGS[model_type].items() if key != "layer_types"}
     assert dict(ours(shallow)) == dict(of_transformers(shallow))
+
+
+@pytest.mark.parametrize("model_type", FAMILIES)
+def test_what_a_config_leaves_out_is_what_transformers_takes(model_type):
+    # A window that is switched off reads as none.
+    theirs, named = AutoConfig.for_model(model_type, use_sliding_window=True), completed({"model_type": model_type})
+    assert {key: getattr(theirs, key) for key in named} == named
+    bare = {"model_type": model_type, "n_layer" if hasattr(theirs, "n_layer") else "num_hidden_layers": 2}
+    assert dict(ours(bare)) == dict(of_transformers(bare))
