@@ -38,6 +38,9 @@ from page_parts import (
 )
 from page_parts.markup import left_to_right
 
+# What stands between the parts of an enumeration, and before its last.
+ENUMERATION = {"ar": ("، ", " و"), "en": (", ", " and ")}
+
 
 def define_env(env: Any) -> None:
     """Register the macros for the language of the site that is being built."""
@@ -63,7 +66,10 @@ def macros(language: str) -> dict[str, Any]:
         return pictures.picture_html(name, kind, language, stepper=stepper, inputs=inputs)
 
     def out(name: str, output: str, **inputs: object) -> str:
-        return left_to_right(answers.output_text(name, output, language, inputs))
+        # The cells of a table, which stand in a sentence here.
+        *cells, last = answers.output_text(name, output, language, inputs).replace("\n", "  ").split("  ")
+        comma, conjunction = ENUMERATION[language]
+        return conjunction.join(filter(None, (comma.join(map(left_to_right, cells)), left_to_right(last))))
 
     def exact(name: str, output: str, **inputs: object) -> str:
         return left_to_right(answers.exact_text(name, output, language, inputs))

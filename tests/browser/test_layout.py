@@ -38,6 +38,19 @@ def test_rows_of_plans_are_not_taller_than_what_is_seen_of_them(open_page, langu
     assert max(heights) < 80
 
 
+@pytest.mark.parametrize(("path", "box"), [("calculators/lora/", ".ga-table"), ("learn/pitfalls/", ".md-typeset__scrollwrap")])
+def test_a_table_with_more_beside_it_shows_a_shadow_there(open_page, language, path, box):
+    """The shadow is the ground of the box, so nothing in the box may cover it."""
+    page = open_page(f"{language}/{path}", viewport={"width": 360, "height": 740})
+    wide = page.locator(box).locator("visible=true").first
+    assert wide.evaluate("(box) => box.scrollWidth > box.clientWidth")
+    assert "radial-gradient" in wide.evaluate("(box) => getComputedStyle(box).backgroundImage")
+    grounds = wide.locator("table, tbody, tbody tr, tbody td").evaluate_all(
+        "(parts) => [...new Set(parts.map((one) => getComputedStyle(one).backgroundColor))]"
+    )
+    assert grounds == ["rgba(0, 0, 0, 0)"]
+
+
 def test_names_and_figures_of_a_list_fit_a_phone_together(open_page, language):
     page = open_page(f"{language}/reference/dry-run/", viewport={"width": 360, "height": 740})
     box = page.locator(".ga-table:not(:has(thead))")

@@ -31,6 +31,22 @@ def test_out_is_a_quantity_that_keeps_its_direction(language, replicas, batch):
 
 
 @pytest.mark.parametrize(
+    "language, tokens, shown",
+    [
+        ("en", [[2, 8]], "2.5 and 0.625"),
+        ("en", [[52], [84]], "1.308 and 0.8095"),
+        ("en", [[1, 2], [3, 4]], "2.5, 1.25, 0.8333 and 0.625"),
+        ("ar", [[2, 8]], "2.5 و0.625"),
+        ("ar", [[1, 2], [3, 4]], "2.5، 1.25، 0.8333 و0.625"),
+    ],
+)
+def test_the_cells_of_a_table_are_listed_in_words(language, tokens, shown):
+    html = docs_macros.macros(language)["out"]("loss_weights", "token_weights", tokens=tokens)
+    assert parsed(html).get_text() == shown
+    assert html.count("<bdi") == sum(map(len, tokens))
+
+
+@pytest.mark.parametrize(
     "macro, argument, shown",
     [
         ("size", "0.5 GB", "500 MB"),
