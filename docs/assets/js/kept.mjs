@@ -13,7 +13,9 @@ export async function readKept(names) {
     // A browser told to keep nothing may throw at the very name.
     if (!canVerify || !globalThis.caches || !(await caches.has(CACHE))) return null;
     const cache = await caches.open(CACHE);
-    return new Map(await Promise.all(names.map(async (name) => [name, await readOne(cache, name)])));
+    const found = await Promise.all(names.map(async (name) => [name, await readOne(cache, name)]));
+    // A reader who left while they were being kept has some of them, and nothing is wrong.
+    return found.every(([, bytes]) => bytes) ? new Map(found) : null;
   } catch (failure) {
     console.info("Pyodide is fetched anew:", failure);
     return null;
@@ -22,7 +24,7 @@ export async function readKept(names) {
 
 async function readOne(cache, name) {
   const response = await cache.match(addressOf(name));
-  if (!response) throw new Error(`${name} was not kept`);
+  if (!response) return null;
   const bytes = new Uint8Array(await response.arrayBuffer());
   await verify(bytes, files[name].integrity, name);
   return bytes;

@@ -5,7 +5,7 @@ import { isOfThisVersion, keepForOffline } from "./offline.mjs";
 
 const parts = {
   ".ga-calculator": () => import("./calculator.mjs"),
-  ".ga-stepper": () => import("./stepper.mjs").then(({ enableSteppers }) => enableSteppers()),
+  ".ga-stepper": () => import("./stepper.mjs"),
   ".ga-question": () => import("./quiz.mjs"),
 };
 

@@ -8,7 +8,7 @@ const positions = new WeakMap(); // figure -> index of its segment, or -1 before
 const clocks = new WeakMap();
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
-export function enableSteppers() {
+function enableSteppers() {
   for (const stepper of document.querySelectorAll(".ga-picture .ga-stepper")) enableStepper(stepper.closest(".ga-picture"));
 }
 
@@ -101,3 +101,6 @@ function show(figure, index) {
 const segments = (figure) => JSON.parse(figure.querySelector(".ga-data").textContent).segments;
 
 const button = (figure, action) => figure.querySelector(`[data-action="${action}"]`);
+
+if (globalThis.document$) document$.subscribe(enableSteppers);
+else enableSteppers();
