@@ -16,10 +16,8 @@ PAGES = sorted(path.relative_to(ROOT).as_posix().removesuffix("index.html") for 
 def test_axe_finds_nothing_light_or_dark(open_page, findings, path):
     page = open_page(path, java_script_enabled=True) if path else open_page("404.html")
     assert findings(page) == []
-    # Without motion: colours that are still on their way on a busy machine would be judged as they are.
     page.emulate_media(color_scheme="dark", reduced_motion="reduce")
     page.locator("body:not([data-md-color-scheme=default])").wait_for(state="attached")
-    page.wait_for_timeout(200)
     assert findings(page) == []
 
 
@@ -31,6 +29,7 @@ def test_there_are_pages_in_both_languages():
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_in_a_refused_form(live, findings, scheme):
     live.page.emulate_media(color_scheme=scheme)
+    live.page.locator(f"body[data-md-color-scheme={'default' if scheme == 'light' else 'slate'}]").wait_for()
     live.section.locator("details.ga-more > summary").click()
     live.type("micro_batch", "abc")
     live.answered("refused")
@@ -89,8 +88,9 @@ CLIPPED = """() => [...document.querySelectorAll('body *')].filter((one) => {
 
 @pytest.mark.parametrize("path", ["calculators/planner/", "learn/quiz/", "learn/equivalence/"])
 @pytest.mark.parametrize("width", [320, 1280])
-def test_text_spaced_by_the_reader_is_never_clipped(open_page, language, path, width):
+def test_text_spaced_by_the_reader_is_never_clipped(open_page, at_rest, language, path, width):
     page = open_page(f"{language}/{path}", viewport={"width": width, "height": 900})
     page.evaluate(SPACED)
+    at_rest(page)
     assert page.evaluate(CLIPPED) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width

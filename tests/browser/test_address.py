@@ -19,7 +19,7 @@ def test_address_follows_what_is_typed(live, address_inputs):
     live.type("micro_batch", "3")
     live.type("activation_per_sample", "")
     live.shows(effective_batch="24")
-    expect(live.page).to_have_url(re.compile("micro_batch=3.*activation_per_sample="))  # Written when the reader rests.
+    expect(live.page).to_have_url(re.compile("micro_batch=3.*activation_per_sample=(&|$)"))  # Written when the reader rests.
     held = address_inputs(live.page)
     assert held["micro_batch"] == "3"
     assert held["activation_per_sample"] == ""
@@ -31,6 +31,7 @@ def test_typing_leaves_no_entries_behind_in_the_history(live):
     for text in ("5", "6", "7"):
         live.type("micro_batch", text)
         live.answered()
+        expect(live.page).to_have_url(re.compile(f"micro_batch={text}&"))
     assert live.page.evaluate("history.length") == before
 
 

@@ -55,13 +55,13 @@ def kept(browser):
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_calculator_and_its_pictures_keep_their_look(open_page, browser, kept, language, path):
+def test_calculator_and_its_pictures_keep_their_look(open_page, at_rest, browser, kept, language, path):
     page = open_page(f"{language}/{path}", line=STILL, **SMALL)
     counter = browser.new_page()
     off = {}
     for width, scheme in STATES:
         name = f"{language}/{path} {width} {scheme}"
-        grids = look(page, counter, width, scheme)
+        grids = look(page, counter, at_rest, width, scheme)
         if os.environ.get("RENEW_LAYOUT"):
             kept["grids"][name] = grids
             KEPT.write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n", encoding="utf-8")
@@ -71,12 +71,12 @@ def test_calculator_and_its_pictures_keep_their_look(open_page, browser, kept, l
     assert off == {}
 
 
-def look(page, counter, width, scheme):
+def look(page, counter, at_rest, width, scheme):
     """The grids of a page's parts at that width, in that scheme."""
     page.set_viewport_size({"width": width, "height": 900})
     page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
     page.locator(f"body[data-md-color-scheme={'default' if scheme == 'light' else 'slate'}]").wait_for()
-    page.evaluate("document.fonts.ready.then(() => true)")
+    at_rest(page)
     picture = page.screenshot(full_page=True, animations="disabled", caret="hide")
     return counter.evaluate(GRIDS, [base64.b64encode(picture).decode(), page.evaluate(BOXES)])
 
@@ -92,15 +92,15 @@ def test_the_measure_notices_another_colour():
     assert differing(["fff 48c"], ["fff 222"]) == 0.5
 
 
-def test_the_measure_notices_a_lost_colour_and_a_lost_picture(open_page, browser):
+def test_the_measure_notices_a_lost_colour_and_a_lost_picture(open_page, at_rest, browser):
     page = open_page("en/calculators/training-memory/", line=STILL, **SMALL)
     counter = browser.new_page()
-    before = look(page, counter, 360, "light")
-    assert look(page, counter, 360, "light") == before
+    before = look(page, counter, at_rest, 360, "light")
+    assert look(page, counter, at_rest, 360, "light") == before
     pictures = [name for name in before if name.startswith("ga-drawing")]
     page.evaluate("document.querySelector('.ga-drawing').style.setProperty('--ga-optimizer-states', 'transparent')")
     page.evaluate("document.querySelectorAll('.ga-drawing')[1].style.display = 'none'")
-    after = look(page, counter, 360, "light")
+    after = look(page, counter, at_rest, 360, "light")
     counter.close()
     assert before.keys() - after.keys() == {pictures[1]}
     assert differing(after[pictures[0]], before[pictures[0]]) > SHARE

@@ -30,9 +30,9 @@ MEASURE = """() => {
 
 
 @pytest.mark.parametrize(("path", "width"), list(product(PATHS, WIDTHS)))
-def test_parts_of_a_calculator_stand_where_they_stood(open_page, language, path, width):
+def test_parts_of_a_calculator_stand_where_they_stood(open_page, at_rest, language, path, width):
     page = open_page(f"{language}/{path}", line=STILL, viewport={"width": width, "height": 900}, reduced_motion="reduce")
-    page.evaluate("document.fonts.ready")
+    at_rest(page)
     measured = page.evaluate(MEASURE)
     name = f"{language}/{path} {width}"
     kept = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else {}

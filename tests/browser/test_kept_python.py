@@ -21,9 +21,12 @@ ANSWERS = """async (requests) => {
   return Promise.all(requests.map((request) => engine.run(request)));
 }"""
 KEPT = """async () => {
-  const names = (await caches.keys()).filter((name) => name.startsWith('gradaccum-memory-'));
-  const found = await Promise.all(names.map(async (name) => (await (await caches.open(name)).keys()).map(({url}) => url)));
-  return found.flat();
+  const urls = async (prefix) => {
+    const names = (await caches.keys()).filter((name) => name.startsWith(prefix));
+    const found = await Promise.all(names.map(async (name) => (await (await caches.open(name)).keys()).map(({url}) => url)));
+    return found.flat();
+  };
+  return (await urls('gradaccum-pyodide-')).length === 4 ? urls('gradaccum-memory-') : [];
 }"""
 # Put something else in the place of what was kept: each way of damage is a function of the bytes.
 DAMAGE = """async (damage) => {
@@ -65,7 +68,7 @@ def requests():
 
 @pytest.fixture(scope="module")
 def await_kept(until):
-    """Wait until a memory is kept, or until the addresses of all that are satisfy ``whole``."""
+    """Wait until Pyodide's files and a memory are kept, or until the addresses of all memories satisfy ``whole``."""
     return lambda page, whole=bool: until(page, KEPT, whole)
 
 
@@ -148,6 +151,6 @@ def test_python_starts_where_its_memory_cannot_be_written_down(open_page, calcul
     page = open_page("ar/")
     script = (shared_assets() / "js" / "worker.mjs").read_text(encoding="utf-8").replace("makeMemorySnapshot", "noSuchThing")
     page.route("**/js/worker.mjs", lambda route: route.fulfill(body=script, content_type="text/javascript"))
-    with page.expect_console_message(lambda message: "could not be written down" in message.text, timeout=60_000):
+    with page.expect_console_message(lambda message: "could not be written down" in message.text, timeout=120_000):
         calculator_of(page).type("replicas", "4")
         calculator_of(page).shows(effective_batch="128")

@@ -181,10 +181,10 @@ def test_the_numbers_behind_a_picture_follow_the_form(live):
 
 
 @pytest.mark.parametrize("path", KINDS)
-def test_at_320_pixels_the_page_scrolls_one_way_only(open_page, language, path):
+def test_at_320_pixels_the_page_scrolls_one_way_only(open_page, at_rest, language, path):
     page = open_page(f"{language}/{path}", line=STILL, viewport={"width": 320, "height": 600})
     page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
-    page.evaluate("document.fonts.ready")
+    at_rest(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
 
 

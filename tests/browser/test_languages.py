@@ -20,17 +20,25 @@ def test_switch_keeps_the_page(open_page, address, language, path):
 
 def test_switch_keeps_the_page_after_an_instant_navigation(open_page, address, language):
     page = open_page(f"{language}/")
+    page.wait_for_load_state("networkidle")  # The theme has learnt by then which pages there are.
     page.evaluate("window.survivor = true")
     for path in ("learn/formula/", "calculators/batch-split/"):
         page.locator(f".md-content a[href*='{path.rstrip('/')}']").first.click()
         page.wait_for_url(re.compile(f"{address}/{language}/{path}(#.*)?$"))
         assert page.evaluate("window.survivor") is True
+        # The address comes before the page.
+        leads_to(page, f"{address}/{OTHER[language]}/{path}")
         if path != "calculators/batch-split/":
             page.go_back()
-            page.wait_for_url(f"{address}/{language}/")
+            leads_to(page, f"{address}/{OTHER[language]}/")
     page.locator("a.ga-language").click()
     page.wait_for_url(f"{address}/{OTHER[language]}/calculators/batch-split/")
     expect(page.locator("html")).to_have_attribute("lang", OTHER[language])
+
+
+def leads_to(page, address):
+    """The page has come, and the switch with it."""
+    expect(page.locator("a.ga-language").first).to_have_js_property("href", address)
 
 
 def test_switch_takes_the_inputs_along(open_page, calculator_of, language):

@@ -30,18 +30,20 @@ def test_no_column_outside_a_phone_is_squeezed_to_a_word_a_line(open_page, langu
     assert page.evaluate(SQUEEZED) == []
 
 
-def test_rows_of_plans_are_not_taller_than_what_is_seen_of_them(open_page, language):
+def test_rows_of_plans_are_not_taller_than_what_is_seen_of_them(open_page, at_rest, language):
     """The reason of a plan stands outside a phone's screen: four lines of it at most."""
     page = open_page(f"{language}/calculators/planner/", viewport={"width": 360, "height": 740})
+    at_rest(page)
     heights = page.locator("[data-output=plans] tbody tr").evaluate_all("(rows) => rows.map((row) => row.clientHeight)")
     assert len(heights) >= 3
     assert max(heights) < 80
 
 
 @pytest.mark.parametrize(("path", "box"), [("calculators/lora/", ".ga-table"), ("learn/pitfalls/", ".md-typeset__scrollwrap")])
-def test_a_table_with_more_beside_it_shows_a_shadow_there(open_page, language, path, box):
+def test_a_table_with_more_beside_it_shows_a_shadow_there(open_page, at_rest, language, path, box):
     """The shadow is the ground of the box, so nothing in the box may cover it."""
     page = open_page(f"{language}/{path}", viewport={"width": 360, "height": 740})
+    at_rest(page)
     wide = page.locator(box).locator("visible=true").first
     assert wide.evaluate("(box) => box.scrollWidth > box.clientWidth")
     assert "radial-gradient" in wide.evaluate("(box) => getComputedStyle(box).backgroundImage")
@@ -51,26 +53,29 @@ def test_a_table_with_more_beside_it_shows_a_shadow_there(open_page, language, p
     assert grounds == ["rgba(0, 0, 0, 0)"]
 
 
-def test_names_and_figures_of_a_list_fit_a_phone_together(open_page, language):
+def test_names_and_figures_of_a_list_fit_a_phone_together(open_page, at_rest, language):
     page = open_page(f"{language}/reference/dry-run/", viewport={"width": 360, "height": 740})
+    at_rest(page)
     box = page.locator(".ga-table:not(:has(thead))")
     assert box.evaluate("(box) => box.scrollWidth <= box.clientWidth")
 
 
 # The theme's script completes the name of the class, so its rules would be missed by a search for the whole name.
-def test_the_arrow_of_more_tabs_stands_at_their_end(open_page):
+def test_the_arrow_of_more_tabs_stands_at_their_end(open_page, at_rest):
     page = open_page("en/learn/pitfalls/clipping/", viewport={"width": 360, "height": 740})
     arrow, tabs = page.locator(".tabbed-control--next").first, page.locator(".tabbed-set").first
     expect(arrow).not_to_have_attribute("hidden", "")
+    at_rest(page)
     ends = [one.evaluate("(one) => one.getBoundingClientRect().right") for one in (arrow, tabs)]
     assert abs(ends[0] - ends[1]) < 20
     assert arrow.evaluate("(one) => one.getBoundingClientRect().left") > 250
 
 
-def test_a_copy_button_covers_no_code_below_a_name(open_page, language):
+def test_a_copy_button_covers_no_code_below_a_name(open_page, at_rest, language):
     page = open_page(f"{language}/learn/pitfalls/clipping/", viewport={"width": 360, "height": 740})
     button = page.locator(".tabbed-block:first-child .filename + pre > .md-code__nav")
     expect(button).to_have_count(1)
+    at_rest(page)
     assert button.evaluate(
         "(button) => button.getBoundingClientRect().bottom <= button.parentElement.getBoundingClientRect().top"
     )
@@ -86,17 +91,17 @@ CUT = """() => [...document.querySelectorAll('.ga-field select:not([hidden], [da
 
 @pytest.mark.parametrize("path", ["planner", "training-memory", "recipe", "updates", "learning-rate", "lora"])
 @pytest.mark.parametrize("width", WIDTHS)
-def test_no_closed_list_cuts_its_choice(open_page, language, path, width):
+def test_no_closed_list_cuts_its_choice(open_page, at_rest, language, path, width):
     page = open_page(f"{language}/calculators/{path}/", viewport={"width": width, "height": 900})
-    page.evaluate("document.fonts.ready")
+    at_rest(page)
     page.evaluate("() => { for (const fold of document.querySelectorAll('.ga-more')) fold.open = true; }")
     assert page.evaluate(CUT) == []
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_text_of_the_drawings_can_be_read(open_page, language, width):
+def test_text_of_the_drawings_can_be_read(open_page, at_rest, language, width):
     page = open_page(f"{language}/", viewport={"width": width, "height": 900})
-    page.evaluate("document.fonts.ready")
+    at_rest(page)
     texts = page.evaluate(
         """() => [...document.querySelectorAll('.ga-picture svg')].filter((svg) => svg.getClientRects().length).flatMap((svg) => {
           const frame = svg.getBoundingClientRect();
@@ -114,9 +119,9 @@ def test_text_of_the_drawings_can_be_read(open_page, language, width):
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_no_two_texts_of_a_drawing_overlap(open_page, language, width):
+def test_no_two_texts_of_a_drawing_overlap(open_page, at_rest, language, width):
     page = open_page(f"{language}/", viewport={"width": width, "height": 900})
-    page.evaluate("document.fonts.ready")
+    at_rest(page)
     overlapping = page.evaluate(
         """() => [...document.querySelectorAll('.ga-picture svg')].filter((svg) => svg.getClientRects().length).flatMap((svg) => {
           const texts = [...svg.querySelectorAll('text')].map((text) => [text.textContent, text.getBoundingClientRect()]);

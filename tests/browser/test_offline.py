@@ -181,7 +181,7 @@ def test_every_calculator_works_without_a_network(visit, host, site, address, ca
         expect(section).to_have_attribute("data-calculator", name)
         expect(section.locator("output").first).to_have_attribute("aria-live", "off")  # The script has taken it over.
         section.locator("form").evaluate("(form) => form.requestSubmit()")
-        expect(section).to_have_attribute("data-state", "ready")
+        expect(section).to_have_attribute("data-state", "ready", timeout=PATIENCE * 1000)
     assert page.evaluate("window.survivor") is True, "each page was fetched by the theme, none by the browser"
 
 

@@ -1,14 +1,10 @@
 """The quiz in a browser: instant feedback, keyboard, score, and what is left without scripts or storage."""
 
 import json
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 
-from paths import NODE_MODULES
-
-AXE = NODE_MODULES / "axe-core" / "axe.min.js"
 # Only our own key: the theme keeps things as well, and is not what is tried here.
 NO_STORAGE = """for (const name of ["getItem", "setItem"]) {
   const kept = Storage.prototype[name];
@@ -133,16 +129,15 @@ def test_coming_from_another_page_of_the_site_works_too(open_page, language):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_among_answers(page, scheme):
+def test_axe_finds_nothing_among_answers(page, findings, scheme):
     page.emulate_media(color_scheme=scheme)
+    page.locator(f"body[data-md-color-scheme={'default' if scheme == 'light' else 'slate'}]").wait_for()
     for index in range(3):
         question = Question(page, index)
         question.choices.nth(question.wrong).click()
         if index == 0:
             question.choices.nth(question.right).click()
-    page.evaluate(Path(AXE).read_text(encoding="utf-8"))
-    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
-    assert [(rule["id"], node["html"][:120]) for rule in found for node in rule["nodes"]] == []
+    assert findings(page) == []
 
 
 @pytest.mark.parametrize("width", [320, 1280])

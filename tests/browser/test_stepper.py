@@ -6,6 +6,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+BEAT = 1100
 CODE = {"zero_grad": "zero_grad(", "forward": "model(", "backward": ".backward()", "update": "optimizer.step()"}
 
 
@@ -61,14 +62,19 @@ def test_keyboard_follows_the_time_axis(stepper):
 
 
 def test_play_runs_and_pauses(stepper, language, words):
+    """By the page's own clock, which stands still while the test looks."""
+    clock = stepper.page.clock
+    clock.install(time=0)
+    clock.pause_at(1000)
     stepper.press("play")
     stepper.stands_at(0)
     play = stepper.figure.locator("[data-action=play]")
     expect(play).to_have_text(words[language]["ui.pause"])
+    clock.run_for(BEAT)
     stepper.stands_at(1)
     stepper.press("play")
     expect(play).to_have_text(words[language]["ui.play"])
-    stepper.page.wait_for_timeout(1500)
+    clock.run_for(3 * BEAT)
     stepper.stands_at(1)
 
 
@@ -88,11 +94,15 @@ def test_phase_is_announced_politely(stepper):
     expect(stepper.figure.locator(".ga-phase-name")).to_have_attribute("role", "status")
 
 
-def test_cursor_stays_when_the_picture_is_drawn_anew(live):
+def test_cursor_stays_when_the_picture_is_drawn_anew(live, until):
     stepper = Stepper(live.page)
     stepper.press("first")
     stepper.press("next")
     live.type("accumulation_steps", "2")
     live.shows(effective_batch="8")
+    until(
+        live.page,
+        "JSON.parse(document.querySelector('.ga-picture:has(.ga-stepper) .ga-data').textContent).segments.length === 6",
+    )
     expect(stepper.figure.locator("svg:visible .ga-segments rect")).to_have_count(6)
     Stepper(live.page).stands_at(1)
