@@ -114,6 +114,7 @@ def hostile_inputs(name, text):
     return {field.name: written if field.kind == "object" else text for field in CALCULATORS[name].fields}
 
 
+@pytest.mark.usefixtures("language")
 @pytest.mark.parametrize("fixture, name", [("live", "accumulation"), ("memory", "training_memory")])
 def test_hostile_address_stays_text(request, fixture, name):
     calculator = request.getfixturevalue(fixture)
