@@ -48,6 +48,8 @@ Formula = tuple[str, bool]
 MARKUP = re.compile(r"<[^>]*>")
 # Cells of so many characters are no narrower than their class says.
 LONG = ((100, "ga-longest"), (50, "ga-long"))
+# Behind a mark that parts the names within a name, as in optimizer.zero_grad(set_to_none=False).
+SEAM = re.compile(r"(?<=\w[._(=/,:\[])(?=[A-Za-z&])")
 # How KaTeX writes the sizes of a formula's parts; in the formulas alone, since a text may show such a tag too.
 SIZED = re.compile(r'<span(?: class="(?P<classes>[^"]*)")? style="(?P<style>[^"]*)">')
 WHEEL = '<code class="ga-wheel" dir="ltr"></code>'
@@ -172,6 +174,7 @@ def finish_page(html: str, language: str, formulas: dict[Formula, str]) -> str:
     html = re.sub(symbol, r'<th\1><span class="ga-unseen">\3</span><span aria-hidden="true">\2</span></th>', html)
     # A short name is never broken at a hyphen or a point of its own; a long one must be, or it would widen a phone's page.
     html = re.sub(r"<code>([^<]{1,26})</code>", r'<code class="ga-whole">\1</code>', html)
+    html = re.sub(r"<code>([^<\s]{27,})</code>(?!</pre>)", with_seams, html)
     # The same for a term with a hyphen: within Arabic, its second half would stand at the other side of the page.
     html = re.sub(r'<bdi lang="en">([^<]{1,26})</bdi>', with_whole_term, html)
     html = with_whole_words(html)
@@ -190,6 +193,14 @@ def with_named_rows(table: re.Match[str]) -> str:
 def with_whole_term(term: re.Match[str]) -> str:
     """A term with a hyphen, never broken there."""
     return f'<bdi lang="en" class="ga-whole">{term[1]}</bdi>' if "-" in term[1] else term[0]
+
+
+def with_seams(code: re.Match[str]) -> str:
+    """A long name that says where it may be broken: between its parts and never in the middle of a word.
+
+    What is copied stays the same: ``<wbr>`` holds no character.
+    """
+    return f'<code class="ga-name">{SEAM.sub("<wbr>", code[1])}</code>'
 
 
 def with_room(cell: re.Match[str]) -> str:

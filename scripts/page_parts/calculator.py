@@ -16,7 +16,7 @@ from gradaccum.validation import range_end
 from gradaccum.view import default_text, field_words
 from page_parts.answers import ask, calculator_named, word
 from page_parts.choices import choice_detail
-from page_parts.markup import formula, isolated, prose, tag, text
+from page_parts.markup import formula, isolated, prose, tag, text, with_whole_terms
 
 SEARCHED = 20
 """A list of so many choices gets a search box."""
@@ -86,7 +86,7 @@ def field_html(declared: Calculator, field: Field, language: str) -> str:
     return tag(
         "div",
         *parts,
-        tag("p", text(help_text(declared, field, language)), id=f"{control}-help", class_="ga-help"),
+        tag("p", with_whole_terms(help_text(declared, field, language)), id=f"{control}-help", class_="ga-help"),
         tag("p", id=f"{control}-error", class_="ga-error", hidden=True),
         class_=f"ga-field ga-field-{field.kind}" + " ga-field-long" * has_long_choice(field, language),
         data_field=field.name,
@@ -256,4 +256,11 @@ def copy_html(language: str) -> str:
 def package_html(language: str) -> str:
     """Which package answers. Its file is built after the pages, so ``postbuild`` puts the hash in its place."""
     said = messages.text("ui.package", language, version=__version__)
-    return tag("p", text(said), " ", tag("code", class_="ga-wheel", dir="ltr"), class_="ga-package", data_search_exclude=True)
+    return tag(
+        "p",
+        with_whole_terms(said),
+        " ",
+        tag("code", class_="ga-wheel", dir="ltr"),
+        class_="ga-package",
+        data_search_exclude=True,
+    )

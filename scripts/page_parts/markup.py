@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from html import escape
 
-UNIT = r"(?<=\d) (?=(?:[KMGT]i?)?B\b|%)"
+UNIT = r"(?<=\d) (?=(?:[KMGT]i?)?B\b|%)|(?<=arXiv) (?=\d)"
 VOID = {"input", "br", "hr", "meta", "link"}
 
 
@@ -23,12 +23,23 @@ def text(value: object) -> str:
 
 
 def prose(value: object) -> str:
-    r"""Text made safe for HTML in which no line ends between a number and its unit, as ``unbroken`` of dom.mjs does it.
+    r"""Text made safe for HTML where no line ends between a number and its unit or archive, as ``unbroken`` of dom.mjs does.
 
     >>> prose("16,000 B = 14.9 KiB < 0.1 % of it")
     '16,000\xa0B = 14.9\xa0KiB &lt; 0.1\xa0% of it'
+    >>> prose("(arXiv 2507.07101)")
+    '(arXiv\xa02507.07101)'
     """
     return re.sub(UNIT, "\u00a0", text(value))
+
+
+def with_whole_terms(value: object) -> str:
+    """Text made safe for HTML whose Latin terms are not broken at a hyphen: in Arabic the second half would stand far away.
+
+    >>> with_whole_terms("بصمة SHA-256")
+    'بصمة <span class="ga-whole">SHA-256</span>'
+    """
+    return re.sub(r"[A-Za-z0-9]+(?:-[A-Za-z0-9]+)+", lambda term: tag("span", term[0], class_="ga-whole"), text(value))
 
 
 def tag(name: str, /, *children: str, **attributes: object) -> str:

@@ -81,6 +81,54 @@ def test_a_copy_button_covers_no_code_below_a_name(open_page, at_rest, language)
     )
 
 
+# Names with two neighbouring letters in two lines.
+TORN = """() => [...document.querySelectorAll('.md-typeset :is(code, .ga-whole)')].filter((name) => {
+  if (name.closest('pre, .ga-package')) return false;
+  const letters = [], place = document.createRange();
+  for (const walker = document.createTreeWalker(name, NodeFilter.SHOW_TEXT); walker.nextNode();)
+    for (let at = 0; at < walker.currentNode.length; at++) {
+      place.setStart(walker.currentNode, at);
+      place.setEnd(walker.currentNode, at + 1);
+      letters.push([/[A-Za-z0-9]/.test(place.toString()), place.getBoundingClientRect().top]);
+    }
+  return letters.some(([letter, top], at) => at && letter && letters[at - 1][0] && top > letters[at - 1][1] + 5);
+}).map((name) => name.textContent)"""
+
+
+@pytest.mark.parametrize("path", ["learn/memory/", "learn/pitfalls/last-window/", "calculators/training-memory/"])
+def test_no_name_is_torn_within_a_word(open_page, language, path):
+    page = open_page(f"{language}/{path}", viewport={"width": 360, "height": 740})
+    page.evaluate("document.fonts.ready")
+    assert page.evaluate(TORN) == []
+    # And the test would see one.
+    page.locator(".md-content__inner > p > code").first.evaluate(
+        "(name) => { name.className = ''; name.textContent = 'a'.repeat(99); }"
+    )
+    assert page.evaluate(TORN) == ["a" * 99]
+
+
+def test_digits_are_as_high_behind_arabic_as_behind_latin_letters(open_page):
+    page = open_page("ar/")
+    assert page.evaluate("() => getComputedStyle(document.querySelector('article p')).fontFeatureSettings") == '"locl" 0'
+
+
+def test_lines_of_a_worked_formula_begin_at_the_left_and_stand_at_the_side_of_the_page(open_page, language):
+    page = open_page(f"{language}/calculators/lora/", viewport={"width": 360, "height": 740})
+    page.evaluate("document.fonts.ready")
+    long, short = page.locator(".ga-steps .katex-display > .katex").evaluate_all(
+        """(formulas) => [formulas[0], formulas.at(-1)].map((formula) => {
+          const line = formula.closest('li').querySelector('p').getBoundingClientRect();
+          const boxes = [...formula.querySelectorAll('.katex-html > .katex-base')].map((part) => part.getBoundingClientRect());
+          const starts = new Map(boxes.map((box) => [Math.round(box.bottom / 8), Infinity]));
+          for (const box of boxes) starts.set(Math.round(box.bottom / 8), Math.min(starts.get(Math.round(box.bottom / 8)), box.left));
+          return {starts: [...starts.values()], before: boxes[0].left - line.left, after: line.right - boxes.at(-1).right};
+        })"""
+    )
+    assert len(long["starts"]) >= 3
+    assert max(long["starts"]) - min(long["starts"]) < 3
+    assert short["after" if language == "ar" else "before"] < 3
+
+
 CUT = """() => [...document.querySelectorAll('.ga-field select:not([hidden], [data-member])')].flatMap((list) => {
   const style = getComputedStyle(list), pen = document.createElement('canvas').getContext('2d');
   pen.font = style.font;

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import directions
+from paths import DOCS
 
 CASES = {
     "a comment": ('<span class="c1"># لا إلى prepare: فالجدول</span>', "لا إلى prepare: فالجدول"),
@@ -34,3 +35,14 @@ def test_page_has_its_arabic_code_set_apart(language_pages, folder):
     for language, apart in (("ar", True), ("en", False)):
         page = language_pages[Path(language, folder, "index.html")]
         assert bool(page.article.select('code bdi[dir="rtl"]')) == apart
+
+
+# What the build sets apart, or the page itself: code, formulas, macros, terms.
+APART = re.compile(r"^```.*?^```|`[^`]*`|\$[^$]*\$|\[=.*?=\]|<bdi.*?</bdi>", re.DOTALL | re.MULTILINE)
+TURNED = re.compile(r"[\u0621-\u064a][^A-Za-z\u0621-\u064a\n]*\d(?:[./·]| (?:[/·×=+<>-] )?)[A-Za-z]")
+
+
+def test_no_number_stands_behind_its_unit_on_an_arabic_page():
+    assert TURNED.search("في 5.x")
+    found = {path.name: TURNED.findall(APART.sub("|", path.read_text("utf-8"))) for path in (DOCS / "ar").rglob("*.md")}
+    assert {name: turned for name, turned in found.items() if turned} == {}

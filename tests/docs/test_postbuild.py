@@ -74,6 +74,27 @@ def test_a_term_with_a_hyphen_stays_whole():
     assert '<bdi lang="en" class="ga-whole">micro-batch</bdi> <bdi lang="en">backward pass</bdi>' in page
 
 
+SEAMED = {
+    "optimizer.zero_grad(set_to_none=False)": "optimizer.|zero_|grad(|set_|to_|none=|False)",
+    "CachedMultipleNegativesRankingLoss": "CachedMultipleNegativesRankingLoss",
+    "mixtral-8x22b-instruct-v0.1": "mixtral-8x22b-instruct-v0.1",
+}
+
+
+@pytest.mark.parametrize("name, seamed", SEAMED.items())
+def test_a_long_name_says_where_it_may_be_broken(name, seamed):
+    assert f'<code class="ga-name">{seamed.replace("|", "<wbr>")}</code>' in finished(f"<code>{name}</code>")
+
+
+def test_only_long_names_in_a_line_of_text_have_seams():
+    command = "python scripts/benchmark.py --break summed_losses"
+    block = f"<pre><span></span><code>{'a.b' * 20}</code></pre>"
+    page = finished(f"<code>loss.backward()</code> <code>{command}</code>{block}")
+    assert '<code class="ga-whole">loss.backward()</code>' in page
+    assert f"<code>{command}</code>" in page
+    assert block in page
+
+
 def test_no_browser_is_told_to_fetch_the_next_page():
     page = finished('<link rel="prev" href="../a/">\n<link rel="next" href="../b/">\n<link rel="icon" href="c.svg">')
     assert "c.svg" in page

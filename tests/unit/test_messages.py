@@ -39,6 +39,14 @@ def test_arabic_is_arabic(key, text):
     assert not re.search("[٠-٩]", text), "shown digits are Western"
 
 
+def test_a_number_stands_before_its_unit_in_arabic_too():
+    """Between Arabic words "0.5 GB" reads "GB 0.5" and "1/a" reads "a/1", unless the two are set apart."""
+    turned = re.compile(r"[\u0621-\u064a][^A-Za-z\u0621-\u064a]*\d(?:[./·]| (?:[/·×=+<>-] )?)[A-Za-z]")
+    assert turned.search("مثل 0.5 GB")
+    assert turned.search("بقي منه 1/a.")
+    assert [key for key, text in ARABIC.items() if turned.search(re.sub("[\u2066-\u2068][^\u2069]*\u2069", "", text))] == []
+
+
 def test_an_unknown_message_is_an_error():
     with pytest.raises(KeyError):
         messages.text("no.such.message", "en")

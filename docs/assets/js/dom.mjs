@@ -1,8 +1,8 @@
 // Elements, made in one line.
 
-/** No line ends between a number and its unit; what is copied comes from the answer, and keeps its plain spaces. */
+/** No line ends between a number and its unit or archive; what is copied comes from the answer, and keeps its plain spaces. */
 export function unbroken(text) {
-  return text.replace(/(\d) (?=(?:[KMGT]i?)?B\b|%)/g, "$1\u00a0");
+  return text.replace(/(\d) (?=(?:[KMGT]i?)?B\b|%)|(arXiv) (?=\d)/g, "$1$2\u00a0");
 }
 
 export function make(name, className = "", text = "") {
