@@ -20,6 +20,17 @@ def test_nothing_is_wider_than_the_screen(open_page, language, path):
         assert wide <= width
 
 
+@pytest.mark.parametrize("path", ["", "404.html"])
+def test_pages_of_both_languages_fit_a_phone(open_page, path):
+    page = open_page(path, viewport={"width": 360, "height": 740}, java_script_enabled=False)
+    sides = page.locator("main, main > *").evaluate_all(
+        "(parts) => parts.map((part) => part.getBoundingClientRect()).flatMap((box) => [box.left, box.right])"
+    )
+    assert len(sides) >= 6
+    assert min(sides) >= 0
+    assert max(sides) <= 360
+
+
 SQUEEZED = """() => [...document.querySelectorAll('.md-typeset table:not([class]) :is(td, tbody th)')].filter((cell) =>
   cell.textContent.length >= 50 && cell.clientWidth < 120).map((cell) => [cell.clientWidth, cell.textContent])"""
 
