@@ -174,7 +174,7 @@ def finish_page(html: str, language: str, formulas: dict[Formula, str]) -> str:
     html = re.sub(symbol, r'<th\1><span class="ga-unseen">\3</span><span aria-hidden="true">\2</span></th>', html)
     # A short name is never broken at a hyphen or a point of its own; a long one must be, or it would widen a phone's page.
     html = re.sub(r"<code>([^<]{1,26})</code>", r'<code class="ga-whole">\1</code>', html)
-    html = re.sub(r"<code>([^<\s]{27,})</code>(?!</pre>)", with_seams, html)
+    html = re.sub(r"<code>([^<\s]{35,})</code>(?!</pre>)", with_seams, html)
     # The same for a term with a hyphen: within Arabic, its second half would stand at the other side of the page.
     html = re.sub(r'<bdi lang="en">([^<]{1,26})</bdi>', with_whole_term, html)
     html = with_whole_words(html)
@@ -196,7 +196,7 @@ def with_whole_term(term: re.Match[str]) -> str:
 
 
 def with_seams(code: re.Match[str]) -> str:
-    """A long name that says where it may be broken: between its parts and never in the middle of a word.
+    """A name too long for a phone that says where it may be broken: between its parts and never in the middle of a word.
 
     What is copied stays the same: ``<wbr>`` holds no character.
     """

@@ -92,6 +92,24 @@ def test_a_copy_button_covers_no_code_below_a_name(open_page, at_rest, language)
     )
 
 
+def test_the_end_of_a_long_command_stands_beside_its_copy_button(open_page, language):
+    page = open_page(f"{language}/calculators/batch-split/", viewport={"width": 360, "height": 740})
+    block = page.locator(".highlight > pre:first-child").first
+    expect(block.locator(".md-code__nav")).to_have_count(1)
+    text, button, edge = block.evaluate(
+        """(block) => {
+          const code = block.querySelector('code'), words = document.createRange();
+          const wide = code.scrollWidth > code.clientWidth + 100;
+          code.scrollLeft = code.scrollWidth;
+          words.selectNodeContents(code);
+          const button = block.querySelector('.md-code__nav').getBoundingClientRect();
+          return [wide && words.getBoundingClientRect().right, button.left, code.getBoundingClientRect().right - button.right];
+        }"""
+    )
+    assert 0 < text <= button
+    assert abs(edge) < 1
+
+
 # Names with two neighbouring letters in two lines.
 TORN = """() => [...document.querySelectorAll('.md-typeset :is(code, .ga-whole)')].filter((name) => {
   if (name.closest('pre, .ga-package')) return false;

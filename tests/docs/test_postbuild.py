@@ -76,8 +76,8 @@ def test_a_term_with_a_hyphen_stays_whole():
 
 SEAMED = {
     "optimizer.zero_grad(set_to_none=False)": "optimizer.|zero_|grad(|set_|to_|none=|False)",
-    "CachedMultipleNegativesRankingLoss": "CachedMultipleNegativesRankingLoss",
-    "mixtral-8x22b-instruct-v0.1": "mixtral-8x22b-instruct-v0.1",
+    "set_gradient_accumulation_boundary(True)": "set_|gradient_|accumulation_|boundary(|True)",
+    "some.models/mixtral-8x22b-instruct-v0.1": "some.|models/|mixtral-8x22b-instruct-v0.1",
 }
 
 
@@ -89,9 +89,9 @@ def test_a_long_name_says_where_it_may_be_broken(name, seamed):
 def test_only_long_names_in_a_line_of_text_have_seams():
     command = "python scripts/benchmark.py --break summed_losses"
     block = f"<pre><span></span><code>{'a.b' * 20}</code></pre>"
-    page = finished(f"<code>loss.backward()</code> <code>{command}</code>{block}")
+    page = finished(f"<code>loss.backward()</code> <code>gradient_accumulation_steps</code> <code>{command}</code>{block}")
     assert '<code class="ga-whole">loss.backward()</code>' in page
-    assert f"<code>{command}</code>" in page
+    assert f"<code>gradient_accumulation_steps</code> <code>{command}</code>" in page
     assert block in page
 
 
