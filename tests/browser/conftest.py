@@ -72,7 +72,8 @@ AT_REST = """async () => {
   watcher.observe(document, {subtree: true, childList: true, attributes: true});
   const moving = () => document.getAnimations().some((one) => one.playState === 'running' && one.effect.getComputedTiming().endTime !== Infinity);
   while (calm < 4 && performance.now() < end) {
-    await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+    // A page that is not painted has no frames.
+    await new Promise((done) => { setTimeout(done, 2000); requestAnimationFrame(() => setTimeout(done)); });
     calm = moving() ? 0 : calm + 1;
   }
   watcher.disconnect();
