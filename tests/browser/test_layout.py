@@ -208,3 +208,18 @@ def test_no_two_texts_of_a_drawing_overlap(open_page, at_rest, language, width):
         })"""
     )
     assert overlapping == []
+
+
+HEADS = """async () => {
+  await document.fonts.ready;
+  return [...document.querySelectorAll('.ga-calculator thead')].map((head) => head.getBoundingClientRect().height);
+}"""
+
+
+@pytest.mark.parametrize("path", ["calculators/planner/", "calculators/training-memory/"])
+def test_heads_that_become_buttons_keep_their_height(open_page, language, path):
+    still = open_page(f"{language}/{path}", java_script_enabled=False)
+    live = open_page(f"{language}/{path}")
+    expect(live.locator(".ga-sort").first).to_be_visible()
+    assert len(still.evaluate(HEADS)) >= 2
+    assert live.evaluate(HEADS) == pytest.approx(still.evaluate(HEADS), abs=0.5)
