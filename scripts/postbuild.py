@@ -175,6 +175,7 @@ def finish_page(html: str, language: str, formulas: dict[Formula, str]) -> str:
     # A short name is never broken at a hyphen or a point of its own; a long one must be, or it would widen a phone's page.
     html = re.sub(r"<code>([^<]{1,26})</code>", r'<code class="ga-whole">\1</code>', html)
     html = re.sub(r"<code>([^<\s]{35,})</code>(?!</pre>)", with_seams, html)
+    html = re.sub(r"<code>([^<\n]* [^<\n]*)</code>(?!</pre>)", r'<code class="ga-words">\1</code>', html)
     # The same for a term with a hyphen: within Arabic, its second half would stand at the other side of the page.
     html = re.sub(r'<bdi lang="en">([^<]{1,26})</bdi>', with_whole_term, html)
     html = with_whole_words(html)

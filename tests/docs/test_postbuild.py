@@ -91,7 +91,7 @@ def test_only_long_names_in_a_line_of_text_have_seams():
     block = f"<pre><span></span><code>{'a.b' * 20}</code></pre>"
     page = finished(f"<code>loss.backward()</code> <code>gradient_accumulation_steps</code> <code>{command}</code>{block}")
     assert '<code class="ga-whole">loss.backward()</code>' in page
-    assert f"<code>gradient_accumulation_steps</code> <code>{command}</code>" in page
+    assert f'<code>gradient_accumulation_steps</code> <code class="ga-words">{command}</code>' in page
     assert block in page
 
 
