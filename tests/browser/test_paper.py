@@ -37,8 +37,9 @@ def test_every_calculator_is_printed():
 
 
 @pytest.mark.parametrize("path", [path for path in PATHS if path != RECIPE])
-def test_a_result_fits_one_page(open_page, language, path):
+def test_a_result_fits_one_page(open_page, at_rest, language, path):
     page = open_page(f"{language}/{path}", line=STILL, color_scheme="dark")
+    at_rest(page)
     page.locator("[data-action=print]").click()
     assert pages_of(page.pdf(format="A4")) == 1
 
@@ -54,7 +55,7 @@ def test_what_a_figure_rests_on_is_printed_with_it(open_page, language):
         )
 
 
-def test_a_printed_recipe_holds_every_file(open_page, language):
+def test_a_printed_recipe_holds_every_file(open_page, at_rest, language):
     page = open_page(f"{language}/{RECIPE}", line=STILL, viewport=PAPER)
     page.locator("[data-action=print]").click()
     page.emulate_media(media="print")
@@ -63,24 +64,28 @@ def test_a_printed_recipe_holds_every_file(open_page, language):
     for file in files.all():
         expect(file.locator(".ga-file-name")).to_be_visible()
         expect(file.locator("pre")).to_be_visible()
+    at_rest(page)
     assert page.evaluate(CUT) == []
     assert pages_of(page.pdf(format="A4")) <= 3
 
 
-def test_dark_is_for_the_screen(open_page, language):
+def test_dark_is_for_the_screen(open_page, at_rest, language):
     """Paper is white, so a reader of dark pages prints what a reader of light ones prints."""
     shown, printed = [], []
     for scheme in ("light", "dark"):
         page = open_page(f"{language}/calculators/training-memory/", line=STILL, color_scheme=scheme)
+        at_rest(page)
         shown.append(page.evaluate(COLOURS, PARTS))
         page.emulate_media(media="print", color_scheme=scheme)
+        at_rest(page)
         printed.append(page.evaluate(COLOURS, PARTS))
     assert shown[0] != shown[1]
     assert printed[0] == printed[1]
 
 
 @pytest.mark.parametrize("path", ["calculators/recipe/", "learn/pitfalls/clipping/", "evidence/benchmark/"])
-def test_paper_does_not_scroll(open_page, language, path):
+def test_paper_does_not_scroll(open_page, at_rest, language, path):
     page = open_page(f"{language}/{path}", line=STILL, viewport=PAPER)
     page.emulate_media(media="print")
+    at_rest(page)
     assert page.evaluate(CUT) == []
