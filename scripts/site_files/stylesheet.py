@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from paths import SHARED_ASSETS
-from site_files.css import COMMENT, used_rules
+from site_files.css import used_rules, without_space
 
 LINK = re.compile(r'<link rel="stylesheet" href="(?P<address>[^"]+)">\n?')
 ADDRESS = re.compile(r'url\((?P<address>[^)"\']+)\)')
@@ -67,7 +67,7 @@ def combined(site: Path, sheets: Iterable[Path], words: frozenset[str]) -> str:
     for sheet in sheets:
         css = (site / sheet).read_text(encoding="utf-8").removeprefix("\ufeff")
         ours = sheet.is_relative_to(SHARED_ASSETS)
-        css = COMMENT.sub("", css) if ours else used_rules(css, words)
+        css = without_space(css) if ours else used_rules(css, words)
         parts.append(ADDRESS.sub(partial(moved, sheet=sheet), css).strip())
     return "\n".join(parts) + "\n"
 

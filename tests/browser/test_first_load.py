@@ -104,7 +104,7 @@ def test_fonts_of_text_are_asked_for_first_and_never_move_it(browser, packed, la
 
 
 @pytest.mark.parametrize("path", ["", "learn/quiz/", "calculators/planner/"])
-def test_nothing_moves_when_the_scripts_come(open_page, at_rest, language, path):
+def test_nothing_moves_when_the_scripts_come(open_page, language, path):
     page = open_page(f"{language}/{path}", line=f"{SAVING}; {WATCHED}", viewport={"width": 412, "height": 823})
     page.wait_for_load_state("networkidle")
     page.wait_for_timeout(300)
@@ -112,7 +112,7 @@ def test_nothing_moves_when_the_scripts_come(open_page, at_rest, language, path)
     alive = page.evaluate(PLACES)
     page.route("**/js/*.mjs", lambda route: route.abort())
     page.reload()
-    at_rest(page)
+    page.evaluate("document.fonts.ready")
     printed = page.evaluate(PLACES)
     page.guard.forgive("Failed to load resource")
     assert len(printed) == len(alive) >= 5

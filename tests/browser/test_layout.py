@@ -148,9 +148,9 @@ def test_lines_of_a_worked_formula_begin_at_the_left_and_stand_at_the_side_of_th
         """(formulas) => [formulas[0], formulas.at(-1)].map((formula) => {
           const line = formula.closest('li').querySelector('p').getBoundingClientRect();
           const boxes = [...formula.querySelectorAll('.katex-html > .katex-base')].map((part) => part.getBoundingClientRect());
-          const starts = new Map(boxes.map((box) => [Math.round(box.bottom / 8), Infinity]));
-          for (const box of boxes) starts.set(Math.round(box.bottom / 8), Math.min(starts.get(Math.round(box.bottom / 8)), box.left));
-          return {starts: [...starts.values()], before: boxes[0].left - line.left, after: line.right - boxes.at(-1).right};
+          // Within a line the parts stand one behind the other.
+          const starts = boxes.filter((box, at) => !at || box.left < boxes[at - 1].right - 1).map((box) => box.left);
+          return {starts, before: boxes[0].left - line.left, after: line.right - boxes.at(-1).right};
         })"""
     )
     assert len(long["starts"]) >= 3
