@@ -241,10 +241,10 @@ class Guard:
 
 @pytest.fixture
 def open_page(browser, address, cdn):
-    """Open a page in a fresh context; `answer_cdn` replaces what the CDN does."""
+    """Open a page in a fresh context; `answer_cdn` replaces what the CDN does, and files like `without` never come."""
     contexts, guards = [], []
 
-    def opened(path, *, answer_cdn=cdn, line=SAVING, **options):
+    def opened(path, *, answer_cdn=cdn, line=SAVING, without=None, **options):
         context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, "service_workers": "block", **options})
         contexts.append(context)
         context.add_init_script(line)
@@ -252,6 +252,9 @@ def open_page(browser, address, cdn):
         page = context.new_page()
         page.guard = Guard(page)
         guards.append(page.guard)
+        if without:
+            context.route(without, lambda route: route.abort())
+            page.guard.forgive("Failed to load resource")
         page.goto(f"{address}/{path}")
         return page
 

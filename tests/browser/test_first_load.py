@@ -16,9 +16,9 @@ WATCHED = (
     "globalThis.moved = 0; new PerformanceObserver((list) => { for (const { value } of list.getEntries()) moved += value; })"
     ".observe({ type: 'layout-shift', buffered: true })"
 )
-# Where the parts of a page stand, also far below what the browser counts. Heads that sort a table are a little higher.
+# Where the parts of a page stand, also far below what the browser counts.
 PLACES = "[...document.querySelectorAll('.md-content :is(h2, h3, .ga-steps)')].map((one) => one.getBoundingClientRect().top + scrollY)"
-PIXELS = 16
+PIXELS = 4
 QUERY = {"ar": "الدفعة", "en": "batch"}
 
 
@@ -105,16 +105,17 @@ def test_fonts_of_text_are_asked_for_first_and_never_move_it(browser, packed, la
 
 @pytest.mark.parametrize("path", ["", "learn/quiz/", "calculators/planner/"])
 def test_nothing_moves_when_the_scripts_come(open_page, language, path):
-    page = open_page(f"{language}/{path}", line=f"{SAVING}; {WATCHED}", viewport={"width": 412, "height": 823})
+    # Without fonts, which come late here and are shown all the same: what they move is none of the scripts' doing.
+    page = open_page(
+        f"{language}/{path}", line=f"{SAVING}; {WATCHED}", without="**/*.woff2", viewport={"width": 412, "height": 823}
+    )
     page.wait_for_load_state("networkidle")
     page.wait_for_timeout(300)
     assert page.evaluate("globalThis.moved") < MOST_MOVED
     alive = page.evaluate(PLACES)
     page.route("**/js/*.mjs", lambda route: route.abort())
     page.reload()
-    page.evaluate("document.fonts.ready")
     printed = page.evaluate(PLACES)
-    page.guard.forgive("Failed to load resource")
     assert len(printed) == len(alive) >= 5
     assert [(one, other) for one, other in zip(printed, alive, strict=True) if abs(one - other) > PIXELS] == []
 
