@@ -14,9 +14,9 @@ export function enablePrinting(section) {
     section.querySelector(".ga-source").textContent = address.length > LONGEST ? location.href.split("#")[0] : address;
     // The theme unfolds everything for paper; of the further inputs, those matter that the reader opened or changed, and those
     // that were typed and not chosen: figures rest on them.
-    const changed = new Set(controls(form).filter((control) => textOf(control) !== startingText(control)));
+    const telling = controls(form).filter((control) => textOf(control) !== startingText(control) || (control.type === "text" && textOf(control)));
     for (const more of section.querySelectorAll(".ga-more")) {
-      more.classList.toggle("ga-kept", more.open || controls(form).some((control) => more.contains(control) && (changed.has(control) || (control.type === "text" && textOf(control)))));
+      more.classList.toggle("ga-kept", more.open || telling.some((control) => more.contains(control)));
     }
     document.documentElement.classList.add(MARK);
     print();
