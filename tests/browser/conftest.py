@@ -272,6 +272,10 @@ class Calculator:
         self.page = page
         self.section = page.locator(".ga-calculator")
 
+    def forget(self):
+        """From now on nothing is answered, so that `answered` waits for what comes without an input."""
+        self.section.evaluate("(section) => { section.dataset.state = 'asked'; }")
+
     def ask_anew(self):
         """From the next input on nothing is answered, so that `answered` waits for the answer to it."""
         self.section.evaluate(ASK_ANEW)
@@ -352,6 +356,28 @@ def until():
 def at_rest():
     """Wait until a page changes no more by itself: fonts, motion, and what its scripts do behind a paint."""
     return lambda page: page.evaluate(AT_REST)
+
+
+@pytest.fixture(scope="session")
+def in_scheme():
+    """Show a page light or dark, as the reader's device asks for it, once the theme has taken that over."""
+
+    def shown(page, scheme, **media):
+        page.emulate_media(color_scheme=scheme, **media)
+        page.locator(f"body[data-md-color-scheme={'default' if scheme == 'light' else 'slate'}]").wait_for()
+
+    return shown
+
+
+@pytest.fixture(scope="session")
+def await_files(until):
+    """Wait until the browser has kept Pyodide's files."""
+    return lambda page: until(
+        page,
+        "caches.keys().then(async (names) => {"
+        " const name = names.find((one) => one.startsWith('gradaccum-pyodide-'));"
+        " return name && (await (await caches.open(name)).keys()).length === 4; })",
+    )
 
 
 @pytest.fixture(scope="session")

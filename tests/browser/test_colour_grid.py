@@ -55,30 +55,34 @@ def kept(browser):
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_calculator_and_its_pictures_keep_their_look(open_page, at_rest, browser, kept, language, path):
+def test_calculator_and_its_pictures_keep_their_look(open_page, look, kept, language, path):
     page = open_page(f"{language}/{path}", line=STILL, **SMALL)
-    counter = browser.new_page()
     off = {}
     for width, scheme in STATES:
         name = f"{language}/{path} {width} {scheme}"
-        grids = look(page, counter, at_rest, width, scheme)
+        grids = look(page, width, scheme)
         if os.environ.get("RENEW_LAYOUT"):
             kept["grids"][name] = grids
             KEPT.write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n", encoding="utf-8")
         assert grids.keys() == kept["grids"][name].keys(), name
         off |= {(name, part): share for part in grids if (share := differing(grids[part], kept["grids"][name][part])) > SHARE}
-    counter.close()
     assert off == {}
 
 
-def look(page, counter, at_rest, width, scheme):
-    """The grids of a page's parts at that width, in that scheme."""
-    page.set_viewport_size({"width": width, "height": 900})
-    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-    page.locator(f"body[data-md-color-scheme={'default' if scheme == 'light' else 'slate'}]").wait_for()
-    at_rest(page)
-    picture = page.screenshot(full_page=True, animations="disabled", caret="hide")
-    return counter.evaluate(GRIDS, [base64.b64encode(picture).decode(), page.evaluate(BOXES)])
+@pytest.fixture
+def look(browser, in_scheme, at_rest):
+    """The grids of a page's parts at a width, in a scheme."""
+    counter = browser.new_page()
+
+    def grids(page, width, scheme):
+        page.set_viewport_size({"width": width, "height": 900})
+        in_scheme(page, scheme, reduced_motion="reduce")
+        at_rest(page)
+        picture = page.screenshot(full_page=True, animations="disabled", caret="hide")
+        return counter.evaluate(GRIDS, [base64.b64encode(picture).decode(), page.evaluate(BOXES)])
+
+    yield grids
+    counter.close()
 
 
 def differing(grid, other):
@@ -92,15 +96,13 @@ def test_the_measure_notices_another_colour():
     assert differing(["fff 48c"], ["fff 222"]) == 0.5
 
 
-def test_the_measure_notices_a_lost_colour_and_a_lost_picture(open_page, at_rest, browser):
+def test_the_measure_notices_a_lost_colour_and_a_lost_picture(open_page, look):
     page = open_page("en/calculators/training-memory/", line=STILL, **SMALL)
-    counter = browser.new_page()
-    before = look(page, counter, at_rest, 360, "light")
-    assert look(page, counter, at_rest, 360, "light") == before
+    before = look(page, 360, "light")
+    assert look(page, 360, "light") == before
     pictures = [name for name in before if name.startswith("ga-drawing")]
     page.evaluate("document.querySelector('.ga-drawing').style.setProperty('--ga-optimizer-states', 'transparent')")
     page.evaluate("document.querySelectorAll('.ga-drawing')[1].style.display = 'none'")
-    after = look(page, counter, at_rest, 360, "light")
-    counter.close()
+    after = look(page, 360, "light")
     assert before.keys() - after.keys() == {pictures[1]}
     assert differing(after[pictures[0]], before[pictures[0]]) > SHARE

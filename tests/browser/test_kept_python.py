@@ -21,12 +21,9 @@ ANSWERS = """async (requests) => {
   return Promise.all(requests.map((request) => engine.run(request)));
 }"""
 KEPT = """async () => {
-  const urls = async (prefix) => {
-    const names = (await caches.keys()).filter((name) => name.startsWith(prefix));
-    const found = await Promise.all(names.map(async (name) => (await (await caches.open(name)).keys()).map(({url}) => url)));
-    return found.flat();
-  };
-  return (await urls('gradaccum-pyodide-')).length === 4 ? urls('gradaccum-memory-') : [];
+  const names = (await caches.keys()).filter((name) => name.startsWith('gradaccum-memory-'));
+  const found = await Promise.all(names.map(async (name) => (await (await caches.open(name)).keys()).map(({url}) => url)));
+  return found.flat();
 }"""
 # Put something else in the place of what was kept: each way of damage is a function of the bytes.
 DAMAGE = """async (damage) => {
@@ -67,9 +64,14 @@ def requests():
 
 
 @pytest.fixture(scope="module")
-def await_kept(until):
+def await_kept(until, await_files):
     """Wait until Pyodide's files and a memory are kept, or until the addresses of all memories satisfy ``whole``."""
-    return lambda page, whole=bool: until(page, KEPT, whole)
+
+    def wait(page, whole=bool):
+        await_files(page)
+        until(page, KEPT, whole)
+
+    return wait
 
 
 def again(page):

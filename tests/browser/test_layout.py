@@ -8,16 +8,12 @@ WIDTHS = [360, 768, 1280]
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_nothing_is_wider_than_the_screen(open_page, language, path):
+def test_nothing_is_wider_than_the_screen(open_page, at_rest, language, path):
     page = open_page(f"{language}/{path}")
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 900})
-        # A busy machine lays a page out a little later. Not `wait_for_function`: the page's policy refuses its second try.
-        for _ in range(100):
-            page.wait_for_timeout(100)
-            if (wide := page.evaluate("document.documentElement.scrollWidth")) <= width:
-                break
-        assert wide <= width
+        at_rest(page)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 @pytest.mark.parametrize("path", ["", "404.html"])

@@ -266,11 +266,10 @@ def test_a_shared_address_restores_model_and_config(open_page, calculator_of, la
 
 
 @pytest.mark.parametrize("width, scheme", [(360, "dark"), (1280, "light")])
-def test_axe_finds_nothing_in_an_open_search_and_form(memory, findings, width, scheme):
+def test_axe_finds_nothing_in_an_open_search_and_form(memory, findings, in_scheme, width, scheme):
     page = memory.page
     page.set_viewport_size({"width": width, "height": 900})
-    page.emulate_media(color_scheme=scheme)
-    page.locator(f"body[data-md-color-scheme={'default' if scheme == 'light' else 'slate'}]").wait_for()
+    in_scheme(page, scheme)
     memory.section.locator(".ga-members > summary").click()
     search(memory).fill("llama")
     try:

@@ -146,19 +146,14 @@ def partition(pages):
 
 
 @pytest.fixture
-def await_kept(until, site, address):
+def await_kept(until, await_files, site, address):
     """Wait until every page with a calculator and, if asked for, Python are kept."""
 
     def wait(page, language, *, python=True):
         wanted = [f"{address}/{path}" for path in pages_with_calculator(site, language)]
         until(page, f"Promise.all({wanted}.map((url) => caches.match(url))).then((found) => found.every(Boolean))")
         if python:
-            until(
-                page,
-                "caches.keys().then(async (names) => {"
-                " const name = names.find((one) => one.startsWith('gradaccum-pyodide-'));"
-                " return name && (await (await caches.open(name)).keys()).length === 4; })",
-            )
+            await_files(page)
 
     return wait
 

@@ -6,11 +6,11 @@ import pytest
 from playwright.sync_api import expect
 
 from gradaccum.calculators import CALCULATORS
+from measure_site.pages import SAVING
 from paths import DOCS
 
 # Python never starts, and nothing asks for a printer.
-STILL = """Object.defineProperty(navigator, 'connection', {get: () => ({saveData: true, effectiveType: '4g', downlink: 10})});
-globalThis.print = () => {};"""
+STILL = f"{SAVING}; globalThis.print = () => {{}}"
 PATHS = ["", *(f"calculators/{page.stem}/" for page in sorted((DOCS / "en" / "calculators").glob("*.md")))]
 # Its files are its result: they follow, on the next page where need be.
 RECIPE = "calculators/recipe/"
